@@ -57,7 +57,7 @@ class Notices(Actor[Never]):
 
     async def continue_(self) -> None:
         """Follow the log from here on."""
-        self.ctx.nursery.start_soon(self._follower.follow_pages, self._take)
+        self.ctx.nursery.start_soon(self._follower.follow, self._take)
 
     async def stopped(self, exit: Exit) -> None:
         """Leave the log."""

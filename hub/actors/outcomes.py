@@ -68,7 +68,7 @@ class Outcomes(Actor[OutcomesInbox]):
         with contextlib.suppress(HubError):
             kept, _ = self._store.load()
             self._kept = kept or self._kept
-        self.ctx.nursery.start_soon(self._follower.follow_pages, self._take)
+        self.ctx.nursery.start_soon(self._follower.follow, self._take)
 
     async def stopped(self, exit: Exit) -> None:
         """Leave the log."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 
 import attrs
 import trio
@@ -20,11 +19,11 @@ from hub.domain.event import Record
 from hub.messages.events import EventsHead, Subscribe, Unsubscribe
 from supervisors import ActorDied, Ref
 
-Records = trio.MemoryReceiveChannel[Sequence[Record]]
+_Take = Callable[[Sequence[Record]], Awaitable[None]]
 _TIMEOUT = 30.0
 _PAGE = 1000
 _BREATH = 0.02
-"""Seconds in which what comes is left to be read together: three agents write seven hundred lists a second."""
+"""Three agents write seven hundred lists a second."""
 
 
 @attrs.define
@@ -35,10 +34,12 @@ class LogFollower:
         events: The event log.
         place: Asked with the log's newest id before each subscription; answers the id after which to read. A place beyond
             the newest means that the log was put aside, and begins anew.
+        breath: Seconds in which what comes is left to be read together.
     """
 
     events: Ref[EventsHead | Subscribe | Unsubscribe]
     place: Callable[[int], Awaitable[int]]
+    breath: float = _BREATH
     _cursor: int = -1
     _progress: Condition = attrs.field(factory=Condition)
     _wanted: int = 0
@@ -46,38 +47,27 @@ class LogFollower:
     _hurry: Condition = attrs.field(factory=Condition)
     _token: int | None = None
 
-    async def follow_pages(self, take: Callable[[Sequence[Record]], Awaitable[None]]) -> None:
+    async def follow(self, take: _Take) -> None:
         """For ever: all that have come by then, and after each breath, which whoever waits for one of them ends.
 
         Raises:
             HubError: Of `place` and `take`.
         """
-        await self.follow(partial(self._read_pages, take))
-
-    async def follow(self, read: Callable[[Records], Awaitable[None]]) -> None:
-        """For ever.
-
-        Args:
-            read: Reads the records until the channel ends, and tells of them by `moved`.
-
-        Raises:
-            HubError: Of `place` and `read`.
-        """
         while True:
             try:
                 head = await self.events.call(EventsHead(), timeout=_TIMEOUT)
                 since = await self.place(head)
-                self.moved(since)
+                self._moved(since)
                 self._wanted = min(self._wanted, head)  # of a log that was put aside nothing is waited for
                 found = await self.events.call(Subscribe(since), timeout=_TIMEOUT)
                 self._token = found.token
                 with found.channel:
-                    await read(found.channel)
+                    await self._read(found.channel, take)
             except (ActorDied, trio.TooSlowError):
                 await self.events.wait_alive(math.inf)
             self._token = None
 
-    def moved(self, cursor: int) -> None:
+    def _moved(self, cursor: int) -> None:
         """All up to this event has been read."""
         self._cursor = cursor
         self._progress.notify_all()
@@ -101,9 +91,7 @@ class LogFollower:
         if self._token is not None:
             self.events.try_cast(Unsubscribe(self._token))
 
-    async def _read_pages(
-        self, take: Callable[[Sequence[Record]], Awaitable[None]], channel: Records
-    ) -> None:
+    async def _read(self, channel: trio.MemoryReceiveChannel[Sequence[Record]], take: _Take) -> None:
         async for records in channel:
             page = list(records)
             with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
@@ -111,6 +99,6 @@ class LogFollower:
                     await trio.lowlevel.checkpoint()  # the log reads on where that was the past
                     page += channel.receive_nowait()
             await take(page)
-            self.moved(page[-1].id)
+            self._moved(page[-1].id)
             if len(page) < _PAGE:
-                await self._hurry.wait_for(lambda: self._wanted > self._cursor, _BREATH)
+                await self._hurry.wait_for(lambda: self._wanted > self._cursor, self.breath)

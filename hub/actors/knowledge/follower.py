@@ -6,34 +6,26 @@ Must not: decide what an event means (`hub.domain.graph.activity` does).
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
 
-import attrs
 import msgspec
 import trio
 
-from hub.actors.common.follower import LogFollower, Records
+from hub.actors.common.follower import LogFollower
 from hub.domain.event import Record
 from hub.domain.graph.activity import ActivityFold, Pending
-from hub.domain.graph.vocabulary import GraphPart
 from hub.errors import Code, HubError
 from hub.io.graph.facts import absorb, note, set_note
 from hub.io.graph.store import GraphStore
 from hub.messages.events import EventsInbox
 from supervisors import Ref
 
-_PAGE = 1000
-"""Records that go into one transaction, at most."""
-_LINGER = 0.5
-"""Seconds to wait for what follows: an agent writes a thousand lines a second, and a transaction for each would take as
-much of the daemon as telling them does."""
-_BREATH = 0.02
-"""Seconds in which what comes is folded together: by itself each line of an agent costs twice as much, in the very moment
-in which those who watch are told of it."""
+_BREATH = 0.1
+"""Seconds in which what comes goes into one transaction: an agent writes a thousand lines a second, and one for each would
+take as much of the daemon as telling them does."""
 _TURN = 32
-"""Records after which everybody else has a turn, a millisecond's work, in however many lists they came."""
+"""Records after which everybody else has a turn, a millisecond's work."""
 CURSOR = "cursor"
 """The note of the last event that is in the graph."""
 _PENDING = "sessions"
@@ -47,14 +39,11 @@ class Follower:
     ) -> None:
         self.cursor = 0
         """The id of the last event that is in the graph."""
-        self._log = LogFollower(events, self._place)
+        self._log = LogFollower(events, self._place, _BREATH)
         self._worktree_of = worktree_of
         self._heard = heard
         """Is given each event, once it is in."""
-        self._wanted = 0
-        """Somebody waits for the graph to have this event."""
-        self._lingering = trio.CancelScope()
-        self.leave = self._log.leave
+        self.leave, self.reach = self._log.leave, self._log.reach
 
     async def follow(self, store: GraphStore) -> None:
         """Into this database, for ever.
@@ -63,7 +52,7 @@ class Follower:
             HubError: It cannot be written; nothing of what was lost counts as read.
         """
         self._store = store
-        await self._log.follow(self._read)
+        await self._log.follow(self._take)
 
     async def _place(self, head: int) -> int:
         cursor = int(await trio.to_thread.run_sync(self._store.read, note, CURSOR) or 0)
@@ -76,40 +65,16 @@ class Follower:
         self.cursor = cursor
         return cursor
 
-    async def _read(self, channel: Records) -> None:
-        async for records in channel:
-            page = _Page(self._fold)
-            await page.take(records)
-            await self._gather(page, channel)
-            await self._absorb(page)
-            for record in page.records:
-                self._heard(record)
-
-    async def reach(self, number: int) -> None:
-        """Until the graph has the event of that id: what has come by now is not held back any longer."""
-        self._wanted = max(self._wanted, number)
-        self._lingering.cancel(reason="somebody waits")
-        await self._log.reach(number)
-
-    async def _gather(self, page: _Page, channel: Records) -> None:
-        """What follows goes into the same transaction: for a while, or what is there by now where somebody waits."""
-        with trio.move_on_after(_LINGER) as self._lingering, contextlib.suppress(trio.EndOfChannel):
-            while self._wanted <= self.cursor and not page.full:
-                await trio.sleep(_BREATH)
-                await page.take(await channel.receive())
-                with contextlib.suppress(trio.WouldBlock):
-                    while not page.full:
-                        await page.take(channel.receive_nowait())
-        with contextlib.suppress(trio.EndOfChannel, trio.WouldBlock):
-            while self._wanted > self.cursor and not page.full:
-                await page.take(channel.receive_nowait())
-
-    async def _absorb(self, page: _Page) -> None:
-        """The page's fold is not used again when this raises."""
-        before, cursor = self.cursor, page.records[-1].id
-        pending = page.fold.pending
+    async def _take(self, records: Sequence[Record]) -> None:
+        """One transaction. The fold is not used again when this is cut off or raises."""
+        fold, parts = self._fold, []
+        for number, record in enumerate(records, 1):
+            parts.append((_at(record), fold.feed(record)))
+            if number % _TURN == 0:
+                await trio.lowlevel.checkpoint()
+        parts.append((_at(records[-1]), fold.outline()))
+        before, cursor, pending = self.cursor, records[-1].id, fold.pending
         memory = msgspec.json.encode(pending).decode()
-        parts = [*page.parts, (_at(page.records[-1]), page.fold.outline())]
 
         def take(db: sqlite3.Connection) -> None:
             if int(note(db, CURSOR) or 0) != before:
@@ -119,32 +84,8 @@ class Follower:
 
         await trio.to_thread.run_sync(self._store.write, take)
         self.cursor = cursor
-        self._log.moved(cursor)
-
-
-@attrs.define
-class _Page:
-    """What goes into one transaction.
-
-    Each record is folded as it comes: half a second's at once would keep everybody else waiting.
-    """
-
-    fold: ActivityFold
-    records: list[Record] = attrs.field(factory=list)
-    parts: list[tuple[str, GraphPart]] = attrs.field(factory=list)
-
-    @property
-    def full(self) -> bool:
-        """Whether there is no more room."""
-        return len(self.records) >= _PAGE
-
-    async def take(self, records: Sequence[Record]) -> None:
-        """All of them, even where a wait is over meanwhile: what is left out would never come again."""
         for record in records:
-            self.records.append(record)
-            self.parts.append((_at(record), self.fold.feed(record)))
-            if len(self.records) % _TURN == 0:
-                await trio.lowlevel.cancel_shielded_checkpoint()
+            self._heard(record)
 
 
 def _at(record: Record) -> str:

@@ -89,7 +89,7 @@ class Quota(Actor[QuotaInbox]):
             if damage is not None:
                 self.ctx.nursery.start_soon(self._outbox.trouble, damage)
         self._saved = self._store.cursor
-        self.ctx.nursery.start_soon(self._follower.follow_pages, self._take)
+        self.ctx.nursery.start_soon(self._follower.follow, self._take)
         self.ctx.nursery.start_soon(self._keep)
         self.ctx.nursery.start_soon(self._poll)
 

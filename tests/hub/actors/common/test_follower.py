@@ -37,13 +37,11 @@ class Reader:
         self.places.append(head)
         return self.cursor
 
-    async def read(self, channel):
-        async for records in channel:
-            if self.broken:
-                raise HubError(Code.NO_SPACE)
-            self.seen += [record.msg for record in records]
-            self.cursor = records[-1].id
-            self.log.moved(self.cursor)
+    async def take(self, records):
+        if self.broken:
+            raise HubError(Code.NO_SPACE)
+        self.seen += [record.msg for record in records]
+        self.cursor = records[-1].id
 
 
 @asynccontextmanager
@@ -70,7 +68,7 @@ async def test_what_was_there_and_what_comes_is_read_once_across_a_death_of_the_
     async with following(places) as (tree, log, reader):
         await tell(log, "a", "b")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(reader.log.follow, reader.read)
+            nursery.start_soon(reader.log.follow, reader.take)
             with trio.fail_after(CALL):
                 await reader.log.reach(2)
                 kill(tree, "events")
@@ -88,14 +86,14 @@ async def test_what_the_reader_cannot_do_is_its_owners_to_mend(places):
         await tell(log, "a")
         reader.broken = True
         with pytest.raises(HubError), trio.fail_after(CALL):
-            await reader.log.follow(reader.read)
+            await reader.log.follow(reader.take)
         assert (reader.seen, reader.cursor) == ([], 0)
 
 
 async def test_whoever_left_is_told_nothing_more(places):
     async with following(places) as (_, log, reader):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(reader.log.follow, reader.read)
+            nursery.start_soon(reader.log.follow, reader.take)
             with trio.fail_after(CALL):
                 await tell(log, "a")
                 await reader.log.reach(1)
@@ -130,7 +128,7 @@ async def paging(size):
 
     follower = LogFollower(Log(receive), place)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(follower.follow_pages, take)
+        nursery.start_soon(follower.follow, take)
         yield send, pages, follower
         nursery.cancel_scope.cancel()
 

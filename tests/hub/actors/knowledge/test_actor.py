@@ -236,8 +236,8 @@ async def test_a_death_misses_nothing_and_doubles_nothing(tmp_path):
 
 async def test_an_intent_is_drawn_as_of_an_event_without_the_readers_linger(tmp_path, monkeypatch):
     """A handoff asks as soon as the last word is on the log: what came by then is in, in one go or several."""
-    monkeypatch.setattr("hub.actors.knowledge.follower._LINGER", 3600)
-    monkeypatch.setattr("hub.actors.knowledge.follower._PAGE", 3)
+    monkeypatch.setattr("hub.actors.knowledge.follower._BREATH", 3600)
+    monkeypatch.setattr("hub.actors.common.follower._PAGE", 3)
     async with bench(tmp_path) as it:
         assert await it.ask(DrawIntent("s-1", 0)) is None
         await it.began()
@@ -253,10 +253,9 @@ async def test_an_intent_is_drawn_as_of_an_event_without_the_readers_linger(tmp_
 async def test_a_long_list_of_events_gives_everybody_else_a_turn_and_is_read_whole(tmp_path, monkeypatch):
     """What several agents say at once comes in lists of hundreds: in one turn that took 20 ms of everybody's time.
 
-    Somebody who asks in between ends the reader's linger, and with it no list half way.
+    Somebody who asks ends the reader's breath.
     """
-    monkeypatch.setattr("hub.actors.knowledge.follower._LINGER", 3600)
-    monkeypatch.setattr("hub.actors.knowledge.follower._BREATH", 0)
+    monkeypatch.setattr("hub.actors.knowledge.follower._BREATH", 3600)
     fed, real = [0], ActivityFold.feed
 
     def counted(self, record):
@@ -270,12 +269,11 @@ async def test_a_long_list_of_events_gives_everybody_else_a_turn_and_is_read_who
         meta = {"sessionId": "s-1", "type": "text", "dispatchId": "d-1"}
         many = [NewEvent("text", f"Decision: take {n % 9}.", meta, 1, "y", n) for n in range(400)]
         last = (await it.events.ref.call(EventAppend(many), timeout=CALL))[-1]
+        nursery.start_soon(it.ask, DrawIntent("s-1", last))
         most, seen = 0, fed[0]
         while fed[0] < 401:
             await trio.lowlevel.checkpoint()
             most, seen = max(most, fed[0] - seen), fed[0]
-            if seen > 100 and not nursery.child_tasks:
-                nursery.start_soon(it.ask, DrawIntent("s-1", last))
         found = await it.ask(DrawIntent("s-1", last))
     assert most <= 64
     assert len(found.decisions) == 9
