@@ -30,7 +30,8 @@ async def tree_matches(worktree: Path, tree: str, *, root: Path) -> bool:
     ground = await open_ground(worktree, root)
 
     async def stored() -> dict[bytes, Entry | None]:
-        pairs = await tree_diff(ground.shadow, await base_tree(ground.shadow), tree)
+        base = await base_tree(ground.shadow)
+        pairs = await tree_diff(base, tree, cwd=worktree, where=ground.shadow.where)
         return {path: new for path, (_, new) in pairs.items()}
 
     found, tracked, expected = await together(

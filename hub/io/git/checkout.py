@@ -27,7 +27,8 @@ from hub.io.git.guard import Config, filter_overrides
 from hub.io.git.layout import own_git_dir
 from hub.io.git.meaning import LockedError
 from hub.io.git.refs import head_commit, move_refs
-from hub.io.git.scan import Entry, raw_diff, show
+from hub.io.git.scan import Entry, raw_diff, show, tree_diff
+from hub.io.git.store import put_entries
 
 Pairs = Mapping[bytes, tuple[Entry | None, Entry | None]]
 _UNDER_WAY = {
@@ -86,11 +87,12 @@ async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
     """
     config = filter_overrides(await effective_config(root))
     await git("update-index", "-q", "--refresh", cwd=root, config=config, accept=(0, 1, 128))
-    changed = raw_diff((await git("diff-tree", "-r", *_RAW, here.head, new, cwd=root)).out)
+    changed = await tree_diff(here.head, new, cwd=root)
     ready = await _insist_free(root, changed, here.head, config)
     umask = ~root.stat().st_mode & 0o077  # noqa: ASYNC240  # one stat beside the starts of git
     if ready:
-        await _note(root, ready)
+        # As nobody has seen on the disk yet: git looks there for itself.
+        await put_entries(ready, cwd=root)
         await git("update-index", "-q", "--refresh", cwd=root, config=config, accept=(0, 1, 128))
     failpoints.hit("take.files")
     try:
@@ -103,7 +105,7 @@ async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
         raise HubError(Code.UNCOMMITTED, f"Your own files are in the way: {error.detail}") from error
     await _fill(root, changed)
     failpoints.hit("take.index")
-    if not await move_refs([(f"refs/heads/{here.branch}", new, here.head)], why, cwd=root, where={}):
+    if not await move_refs([(f"refs/heads/{here.branch}", new, here.head)], why, cwd=root):
         detail = f"{here.branch} moved while the result was taken; its files are staged and not committed."
         raise HubError(Code.GIT_FAILED, detail, hint="See them: git status   Then commit them: git commit")
 
@@ -113,15 +115,8 @@ async def _fill(root: Path, changed: Pairs) -> None:
     if await lfs.fills(root):
         files = {path: new for path, (_, new) in changed.items() if new}
         store = await lfs.store_of(root)
-        await _note(
-            root, {path: files[path] for path in await trio.to_thread.run_sync(lfs.fill, root, files, store)}
-        )
-
-
-async def _note(root: Path, entries: Mapping[bytes, Entry]) -> None:
-    """Into the index, as nobody has seen on the disk yet: git looks there for itself."""
-    info = b"".join(b"%b %b\t%b\0" % (e[0].encode(), e[1].encode(), p) for p, e in entries.items())
-    await git("update-index", "-z", "--index-info", cwd=root, stdin=info)
+        filled = await trio.to_thread.run_sync(lfs.fill, root, files, store)
+        await put_entries({path: files[path] for path in filled}, cwd=root)
 
 
 async def insist_committed(root: Path, head: str, files: Collection[str]) -> None:

@@ -29,9 +29,9 @@ from hub.io.git.env import git, git_asked
 from hub.io.git.guard import Config
 from hub.io.git.layout import common_dir
 from hub.io.git.refs import Where
-from hub.io.git.scan import Entry, raw_diff
+from hub.io.git.scan import Entry, tree_diff
 from hub.io.git.shadow import bare, throwaway
-from hub.io.git.store import more_objects
+from hub.io.git.store import more_objects, put_entries
 from hub.io.project.places import Places, make_private_dir
 
 _ATTRIBUTES = ("text", "eol", "crlf", "ident", "working-tree-encoding", "filter")
@@ -109,8 +109,7 @@ async def as_added(
     Raises:
         HubError: As `git`.
     """
-    args = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
-    pairs = raw_diff((await git("diff-tree", *args, old, new, cwd=root, where=where)).out)
+    pairs = await tree_diff(old, new, cwd=root, where=where)
     paths = [path for path, pair in pairs.items() if any(map(_is_file, pair))]
     always = await _always(root) if paths else ""
     if not paths or (always in ("", "false") and not await _attributed(root, new, paths, where)):
@@ -125,7 +124,7 @@ async def as_added(
         if meant := await _changeable(place, await _meant(place, new, paths), (before, after)):
             mended = meant
             if mine:
-                moved = raw_diff((await git("diff-tree", *args, old, mine, cwd=root, where=where)).out)
+                moved = await tree_diff(old, mine, cwd=root, where=where)
                 mended = {path: how for path, how in meant.items() if path in moved}
             old = await _added(place, "old", (old, old), before, mended)
             new = await _added(place, "new", (new, old), after, meant)
@@ -224,7 +223,7 @@ async def _changeable(
         if not looked:
             continue
         cwd, env = place.index(f"look-{side}")
-        await _put(cwd, env, looked)
+        await put_entries(looked, cwd=cwd, where=env)
         args = ("--cached", "-l", "-z", "-a", "-F", "-e", "\r", "-e", "$Id")
         found.update((await git("grep", *args, cwd=cwd, where=env, accept=(0, _NONE))).out.split(b"\0"))
     return {path: how for path, how in meant.items() if how is not _Means.TEXT or path in found}
@@ -252,12 +251,14 @@ async def _added(
         if meant[path] is _Means.POINTER:
             await trio.to_thread.run_sync(lfs.to_pointer, cwd / os.fsdecode(path), place.store)
     await git("read-tree", trees[1], cwd=cwd, where=env)
-    await _put(cwd, env, {path: entry for path, entry in entries.items() if path not in files})
+    await put_entries(
+        {path: entry for path, entry in entries.items() if path not in files}, cwd=cwd, where=env
+    )
     encoded = [path for path in files if meant[path] is _Means.ENCODED]
     await _add(place, cwd, env, [path for path in files if path not in set(encoded)])
     for path in encoded:
         if await _add(place, cwd, env, [path], accept=(0, 128)):
-            await _put(cwd, env, {path: files[path]})
+            await put_entries({path: files[path]}, cwd=cwd, where=env)
     await trio.to_thread.run_sync(shutil.rmtree, cwd)
     return (await git("write-tree", cwd=place.scratch, where=env)).text
 
@@ -270,15 +271,6 @@ async def _add(
         "update-index", *args, cwd=cwd, where=env, config=place.config, stdin=_lines(paths), accept=accept
     )
     return done.code
-
-
-async def _put(cwd: Path, env: Where, entries: Entries) -> None:
-    zero = b"0" * max((len(entry[1]) for entry in entries.values() if entry), default=40)
-    lines = (
-        b"%b %b\t%b\0" % (*(part.encode() for part in entry), path) if entry else b"0 %b\t%b\0" % (zero, path)
-        for path, entry in entries.items()
-    )
-    await git("update-index", "-z", "--index-info", cwd=cwd, where=env, stdin=b"".join(lines))
 
 
 def _lines(paths: Iterable[bytes]) -> bytes:

@@ -83,7 +83,7 @@ class Left:
 async def left_of(root: Path, session_id: str) -> Left:
     """What is left of a session, and whether its work is in the user's hands."""
     names = [f"refs/heads/{branch_of(session_id)}", kept_ref(session_id, BASE), "HEAD"]
-    tip, start, head = await read_commits(names, cwd=root, where={})
+    tip, start, head = await read_commits(names, cwd=root)
     worktree = Places(root).worktree(session_id)
     if tip is None:
         there = _there(worktree)
@@ -103,12 +103,12 @@ async def _hands(root: Path, session_id: str, tip: str, head: str) -> tuple[Hand
     own, found = kept_ref(session_id, TAKEN), Hands.UNTAKEN
     for mark, sha in await _takes_of(root, tip):
         hands = Hands.TAKEN if mark.endswith(f"/{TAKEN}") else Hands.MERGED
-        if head and await is_ancestor(sha, head, cwd=root, where={}):
+        if head and await is_ancestor(sha, head, cwd=root):
             return hands, True
         # What was taken of a session that went on with it is his as long as he keeps that.
         if found is Hands.UNTAKEN and (mark == own or await _on_a_branch(root, sha)):
             found = hands
-    if head and await is_ancestor(tip, head, cwd=root, where={}):
+    if head and await is_ancestor(tip, head, cwd=root):
         return Hands.MERGED, True
     if found is Hands.UNTAKEN and await _on_a_branch(root, tip):
         found = Hands.MERGED
@@ -121,7 +121,7 @@ async def _takes_of(root: Path, sha: str) -> list[tuple[str, str]]:
     for mark, commit in IN_HAND:
         options = ("--format=%(refname)", f"--contains={sha}", f"{KEPT}/*/{mark}")
         marks = (await git("for-each-ref", *options, cwd=root)).text.splitlines()
-        takes = await read_commits([name.removesuffix(mark) + commit for name in marks], cwd=root, where={})
+        takes = await read_commits([name.removesuffix(mark) + commit for name in marks], cwd=root)
         found += [(name, take.sha) for name, take in zip(marks, takes, strict=True) if take is not None]
     return found
 
@@ -207,9 +207,7 @@ async def discard(root: Path, session_id: str, *, force: bool = False) -> Discar
     failpoints.hit("discard.worktree")
     if left.tip:
         zero = "0" * len(left.tip)
-        if not await move_refs(
-            [(f"refs/heads/{branch}", zero, left.tip)], "hub: discard", cwd=root, where={}
-        ):
+        if not await move_refs([(f"refs/heads/{branch}", zero, left.tip)], "hub: discard", cwd=root):
             raise HubError(Code.GIT_FAILED, f"{branch} moved just now.", hint="Try again.")
     await trio.to_thread.run_sync(_forget, places.kept_index(session_id))
     return Discarded(

@@ -8,13 +8,16 @@ Must not: read a file through a link, or follow a path out of the worktree.
 from __future__ import annotations
 
 import hashlib
+from itertools import islice
 from pathlib import Path
 
 import trio
 
 from hub.domain.contract import ManifestEntry
+from hub.io.git.digest import SUBMODULE
 from hub.io.git.env import git
 from hub.io.git.refs import BASE, kept_ref, objects
+from hub.io.git.scan import tree_diff
 
 MAX_FILES = 10_000
 _GROUP = 256
@@ -26,17 +29,14 @@ async def manifest(root: Path, base: str, sha: str) -> tuple[tuple[ManifestEntry
 
     A deleted file has no SHA-256. A link's is that of its target's name, a submodule has none.
     """
-    args = ("-r", "-z", "--no-renames", "--raw", "--no-abbrev", "--ignore-submodules=dirty")
-    done = await git("diff-tree", *args, base, sha, cwd=root)
-    parts = done.out.split(b"\0")
-    rows = [(parts[i].decode().split(), parts[i + 1]) for i in range(0, len(parts) - 1, 2)]
-    kept = rows[:MAX_FILES]
-    hashes = await _hashes(root, [row[0][3] for row in kept if _is_blob(row[0][1])])
+    pairs = await tree_diff(base, sha, cwd=root)
+    kept = {path: new for path, (_, new) in islice(pairs.items(), MAX_FILES)}
+    hashes = await _hashes(root, [new[1] for new in kept.values() if new and new[0] != SUBMODULE])
     entries = tuple(
-        ManifestEntry(path.decode("utf-8", "replace"), hashes.get(meta[3], ""), modified=True)
-        for meta, path in kept
+        ManifestEntry(path.decode("utf-8", "replace"), hashes.get(new[1], "") if new else "", modified=True)
+        for path, new in kept.items()
     )
-    return entries, len(rows) - len(kept)
+    return entries, len(pairs) - len(kept)
 
 
 async def paths_of(root: Path, sha: str) -> list[str]:
@@ -64,10 +64,6 @@ async def changed_lines(root: Path, session_id: str, base: str, sha: str) -> tup
         )
         for added, removed, path in rows
     )
-
-
-def _is_blob(mode: str) -> bool:
-    return mode.startswith(("100", "120"))
 
 
 async def _hashes(root: Path, oids: list[str]) -> dict[str, str]:

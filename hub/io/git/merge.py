@@ -22,7 +22,16 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.converting import as_added
 from hub.io.git.env import git
-from hub.io.git.refs import BASE, GitCommit, commit_tree, is_ancestor, kept_ref, move_refs, read_commits
+from hub.io.git.refs import (
+    BASE,
+    GitCommit,
+    commit_tree,
+    is_ancestor,
+    kept_ref,
+    merge_base,
+    move_refs,
+    read_commits,
+)
 from hub.io.git.shadow import bare
 from hub.io.git.worktree import carry
 from hub.io.project.places import Places
@@ -41,11 +50,11 @@ async def run_base(root: Path, run_id: str, head: str, apart: Sequence[str] = ()
         HubError: NO_COMMIT, NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
     name = kept_ref(run_id, BASE)
-    (known,) = await read_commits([name], cwd=root, where={})
+    (known,) = await read_commits([name], cwd=root)
     if known is not None:
         return known.sha
     made = await carry(root, head, apart=apart)
-    await move_refs([(name, made, "0" * len(made))], "hub: pipeline began", cwd=root, where={})
+    await move_refs([(name, made, "0" * len(made))], "hub: pipeline began", cwd=root)
     return made
 
 
@@ -115,8 +124,8 @@ async def _as_added(
     root: Path, directory: Path, where: dict[str, str], both: tuple[GitCommit, GitCommit]
 ) -> Sequence[str]:
     """The two commits, or such in their place as git would have made of what they change."""
-    same = [commit.sha for commit in both]
-    common = (await git("merge-base", *same, cwd=directory, where=where, accept=(0, 1))).text.split("\n")[0]
+    same = (both[0].sha, both[1].sha)
+    common = await merge_base(*same, cwd=directory, where=where)
     if not common:
         return same
     began = [f"{common}^{{tree}}", *(commit.tree for commit in both)]

@@ -15,6 +15,7 @@ import unicodedata
 from pathlib import Path
 
 from hub.io.git.env import git
+from hub.io.git.refs import merge_base
 
 NEVER = "hub's own folder never travels in a branch; its files are kept"
 _NAME = ".hub"
@@ -55,10 +56,10 @@ def folders_in(names: bytes) -> list[str]:
 
 async def brought_by(root: Path, commit: str) -> list[str]:
     """The folders of that kind that a merge of `commit` would put into the checkout."""
-    base = await git("merge-base", "HEAD", commit, cwd=root, accept=(0, 1))
-    if base.code != 0:
+    base = await merge_base("HEAD", commit, cwd=root)
+    if not base:
         listed = await git("ls-tree", "-r", "-z", "--name-only", commit, cwd=root)
     else:
         args = ("-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=dirty")
-        listed = await git("diff-tree", *args, base.text.split("\n")[0], commit, cwd=root)
+        listed = await git("diff-tree", *args, base, commit, cwd=root)
     return folders_in(listed.out)

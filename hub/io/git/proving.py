@@ -56,7 +56,7 @@ async def changed_since_start(
     """
     if not paths:
         return ()
-    (start,) = await read_commits([kept_ref(session_id, BASE)], cwd=root, where={})
+    (start,) = await read_commits([kept_ref(session_id, BASE)], cwd=root)
     tree = start.sha if start is not None else base
     done = await git("ls-tree", "-z", tree, "--", *paths, cwd=root)
     then = dict(_entry(line) for line in done.out.split(b"\0")[:-1])

@@ -69,7 +69,9 @@ def _checked(name: str) -> str:
     return name
 
 
-async def read_commits(names: Sequence[str], *, cwd: Path, where: Where) -> list[GitCommit | None]:
+async def read_commits(
+    names: Sequence[str], *, cwd: Path, where: Where | None = None
+) -> list[GitCommit | None]:
     """The commits that names resolve to, in one git; None for a name that resolves to none."""
     stdin = "".join(f"{name}^{{commit}}\n" for name in names).encode()
     done = await git("cat-file", "--batch", cwd=cwd, where=where, stdin=stdin)
@@ -103,12 +105,18 @@ def _parse(sha: str, body: bytes) -> GitCommit:
     return GitCommit(sha, tree, tuple(parents), when)
 
 
-async def is_ancestor(old: str, new: str, *, cwd: Path, where: Where) -> bool:
+async def is_ancestor(old: str, new: str, *, cwd: Path, where: Where | None = None) -> bool:
     """Whether `old` is `new` or one of its ancestors."""
     if old == new:
         return True
     done = await git("merge-base", "--is-ancestor", old, new, cwd=cwd, where=where, accept=(0, 1))
     return done.code == 0
+
+
+async def merge_base(one: str, other: str, *, cwd: Path, where: Where | None = None) -> str:
+    """The newest commit that both have in common; "" where they have none."""
+    done = await git("merge-base", one, other, cwd=cwd, where=where, accept=(0, 1))
+    return done.text.split("\n")[0]
 
 
 async def commit_tree(
@@ -118,17 +126,21 @@ async def commit_tree(
     when: int,
     *,
     cwd: Path,
-    where: Where,
+    where: Where | None = None,
     zone: str = "+0000",
 ) -> str:
     """Makes a commit; moves nothing."""
     stamp = {"GIT_AUTHOR_DATE": f"@{when} {zone}", "GIT_COMMITTER_DATE": f"@{when} {zone}"}
     args = [word for parent in parents for word in ("-p", parent)]
-    done = await git("commit-tree", tree, *args, cwd=cwd, where={**where, **stamp}, stdin=message.encode())
+    done = await git(
+        "commit-tree", tree, *args, cwd=cwd, where={**(where or {}), **stamp}, stdin=message.encode()
+    )
     return done.text
 
 
-async def move_refs(moves: Sequence[tuple[str, str, str]], why: str, *, cwd: Path, where: Where) -> bool:
+async def move_refs(
+    moves: Sequence[tuple[str, str, str]], why: str, *, cwd: Path, where: Where | None = None
+) -> bool:
     """Moves refs (name, new, old) in one transaction; False when one of them was not at `old`.
 
     `old` all zeros = the ref must not exist.
@@ -162,10 +174,10 @@ async def put_kept(root: Path, session_id: str, name: str, sha: str) -> None:
         HubError: GIT_FAILED: another command moves it at the same time.
     """
     ref = kept_ref(session_id, name)
-    (old,) = await read_commits([ref], cwd=root, where={})
+    (old,) = await read_commits([ref], cwd=root)
     if old is None or old.sha != sha:
         move = (ref, sha, old.sha if old else "0" * len(sha))
-        if not await move_refs([move], f"hub: {name}", cwd=root, where={}):
+        if not await move_refs([move], f"hub: {name}", cwd=root):
             raise HubError(
                 Code.GIT_FAILED,
                 "Another command is taking or discarding this result right now.",

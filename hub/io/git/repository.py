@@ -35,6 +35,7 @@ from hub.io.git.refs import (
     head_commit,
     is_ancestor,
     kept_ref,
+    merge_base,
     move_refs,
     read_commits,
     resolve,
@@ -154,24 +155,18 @@ async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: 
         _full_name(main_branch),
         kept_ref(session, BASE),
     ]
-    found = await read_commits(names, cwd=root, where={})
+    found = await read_commits(names, cwd=root)
     tip, discarded, old, start = (commit.sha if commit else "" for commit in found)
     new = tip or discarded
     if not new:
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.")
     if not old and not start:
         raise HubError(Code.BRANCH_MISSING, f"The branch {main_branch} is gone.")
-    base = (
-        (await git("merge-base", old or start, new, cwd=root, accept=(0, 1))).text.split("\n")[0]
-        or old
-        or start
-    )
+    base = await merge_base(old or start, new, cwd=root) or old or start
     if carried or not start:
         return base, new
     # The agent may have merged a newer main branch: then that is what the work is on.
-    if await is_ancestor(base, start, cwd=root, where={}) and await is_ancestor(
-        start, new, cwd=root, where={}
-    ):
+    if await is_ancestor(base, start, cwd=root) and await is_ancestor(start, new, cwd=root):
         return start, new
     return base, new
 
@@ -243,9 +238,7 @@ async def rewind(root: Path, sha: str) -> str:
         name = f"hub/rewind/{full[:_SHORT]}-{number}"
         if await commit_of(root, f"refs/heads/{name}"):
             continue
-        if await move_refs(
-            [(f"refs/heads/{name}", full, "0" * len(full))], "hub: rewind", cwd=root, where={}
-        ):
+        if await move_refs([(f"refs/heads/{name}", full, "0" * len(full))], "hub: rewind", cwd=root):
             return name
     raise HubError(Code.GIT_FAILED, f"There are {_REWINDS} rewinds of {full[:_SHORT]} already.")
 

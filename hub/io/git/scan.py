@@ -188,14 +188,15 @@ def raw_diff(out: bytes) -> dict[bytes, tuple[Entry | None, Entry | None]]:
     return found
 
 
-async def tree_diff(shadow: Shadow, old: str, new: str) -> dict[bytes, tuple[Entry | None, Entry | None]]:
-    """What differs between two trees."""
+async def tree_diff(
+    old: str, new: str, *, cwd: Path, where: Mapping[str, str] | None = None
+) -> dict[bytes, tuple[Entry | None, Entry | None]]:
+    """What differs between two trees, in the order of the paths."""
     if old == new:
         return {}
     # Else git reads `.gitmodules` from the tree, and dies of what it may not obey there.
-    args = ("-r", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty", old, new)
-    done = await git("diff-tree", *args, cwd=shadow.worktree, where=shadow.where)
-    return raw_diff(done.out)
+    args = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
+    return raw_diff((await git("diff-tree", *args, old, new, cwd=cwd, where=where)).out)
 
 
 @attrs.define

@@ -23,6 +23,7 @@ from hub.errors import Code, HubError
 from hub.io.git.digest import Content, hasher, reread
 from hub.io.git.env import git
 from hub.io.git.guard import EMAIL, NAME
+from hub.io.git.refs import Where
 from hub.io.git.scan import Entry, TreeChanges
 from hub.io.git.shadow import Shadow, scratch, throwaway
 
@@ -192,19 +193,27 @@ async def apply(spare: Shadow, entries: Mapping[bytes, Entry | None], conflicts:
 
     Guarantees: the index is a file of its own afterwards, also where nothing has changed and it was another's second name.
     """
-    gone = b"0 " + spare.zero.encode() + b"\t"
-    lines = [gone + path for path, entry in entries.items() if entry is None]
-    lines += [
-        b"%b %b\t%b" % (entry[0].encode(), entry[1].encode(), path)
-        for path, entry in entries.items()
-        if entry is not None
-    ]
-    unmerged = conflicts.split(b"\0")[:-1]
-    lines += [gone + path for path in dict.fromkeys(line.partition(b"\t")[2] for line in unmerged)]
-    lines += unmerged
-    args = ("--force-write-index", "-z", "--index-info")
-    stdin = b"".join(line + b"\0" for line in lines)
-    await git("update-index", *args, cwd=spare.worktree, where=spare.where, stdin=stdin)
+    again = dict.fromkeys(line.partition(b"\t")[2] for line in conflicts.split(b"\0")[:-1])
+    await put_entries({**entries, **again}, conflicts, cwd=spare.worktree, where=spare.where, zero=spare.zero)
+
+
+async def put_entries(
+    entries: Mapping[bytes, Entry | None],
+    more: bytes = b"",
+    *,
+    cwd: Path,
+    where: Where | None = None,
+    zero: str = "",
+) -> None:
+    """Brings an index in line: removals first, for a path may have become a directory of others; and `more` of its lines.
+
+    `zero`, the id that stands for nothing, is needed where no entry tells how long an id is.
+    """
+    zero = zero or "0" * max((len(entry[1]) for entry in entries.values() if entry), default=40)
+    sides = sorted(entries.items(), key=lambda side: side[1] is not None)
+    lines = ((*(entry or ("0", zero)), path) for path, entry in sides)
+    stdin = b"".join(b"%b %b\t%b\0" % (mode.encode(), oid.encode(), path) for mode, oid, path in lines) + more
+    await git("update-index", "--force-write-index", "-z", "--index-info", cwd=cwd, where=where, stdin=stdin)
 
 
 async def would_be(shadow: Shadow, entries: Mapping[bytes, Entry | None]) -> str:

@@ -38,6 +38,7 @@ from hub.io.git.refs import (
     commit_tree,
     is_ancestor,
     kept_ref,
+    merge_base,
     move_refs,
     put_kept,
     read_commits,
@@ -71,7 +72,7 @@ async def take(root: Path, told: CommitStory, how: How, branch: str = "", main: 
     work = await work_of(root, told.session_id, here.head)
     if how is How.MERGE:
         await _insist_own(root, work, here.head)
-    if work.whole and await is_ancestor(work.taken_as, here.head, cwd=root, where={}):
+    if work.whole and await is_ancestor(work.taken_as, here.head, cwd=root):
         detail = f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}."
         raise await _nothing(root, work, detail, commit=work.taken_as, branch=here.branch)
     commit = await _commit(root, told, work, here, merge=how is How.MERGE)
@@ -91,7 +92,7 @@ async def _commit(
     try:
         if merge:
             made = await merge_bases(root, [here.head, work.tip], "merge\n")
-            (found,) = await read_commits([made], cwd=root, where={})
+            (found,) = await read_commits([made], cwd=root)
             async with as_added(root, here.head, found.tree if found else "", {}, keep=True) as (_, tree, _):
                 pass
         else:
@@ -99,7 +100,7 @@ async def _commit(
     except HubError as error:
         await insist_committed(root, here.head, error.extra.get("files", ()))
         raise _conflict(error, told.session_id, here.branch) from error
-    (head, intended) = await read_commits([here.head, kept_ref(told.session_id, TAKE)], cwd=root, where={})
+    (head, intended) = await read_commits([here.head, kept_ref(told.session_id, TAKE)], cwd=root)
     if head is None or head.tree == tree:
         await put_kept(root, work.session_id, TAKE, here.head)
         await put_kept(root, work.session_id, TAKEN, work.tip)
@@ -126,7 +127,7 @@ async def _made(root: Path, told: CommitStory, tree: str, parents: tuple[str, ..
 async def _aside(root: Path, told: CommitStory, how: How, branch: str, main: str) -> Taken:
     """A branch with one commit where the session began, or a patch; the checkout is not touched."""
     heads = [f"refs/heads/{main}", main, "HEAD"] if main else ["HEAD"]
-    onto = next((c.sha for c in await read_commits(heads, cwd=root, where={}) if c is not None), "")
+    onto = next((c.sha for c in await read_commits(heads, cwd=root) if c is not None), "")
     if not onto:
         raise HubError(Code.NO_COMMIT)
     work = await work_of(root, told.session_id, onto)
@@ -148,13 +149,13 @@ async def _aside(root: Path, told: CommitStory, how: How, branch: str, main: str
         or f"work-{told.session_id}"
     )
     await git("check-ref-format", "--branch", name, cwd=root)
-    (there,) = await read_commits([f"refs/heads/{name}"], cwd=root, where={})
+    (there,) = await read_commits([f"refs/heads/{name}"], cwd=root)
     if there is None:
         parent, tree = await _footing(root, work, onto)
     else:
         parent, tree = there.sha, await _gone_on(root, told.session_id, name, there)
     if there is not None and there.tree == tree:  # asked again: it is all there
-        parent = (await git("merge-base", onto, there.sha, cwd=root, accept=(0, 1))).text.split("\n")[0]
+        parent = await merge_base(onto, there.sha, cwd=root)
         return await _answer(root, work, how, (parent or there.sha, there.sha), name)
     commit = await _made(root, told, tree, (parent,))
     await _put_aside(root, work, name, commit, there)
@@ -187,13 +188,13 @@ async def _put_aside(
 ) -> None:
     """Branch and marks, in one step."""
     names = [f"refs/heads/{branch}", *(kept_ref(work.session_id, name) for name in (ASIDE, ASIDE_TIP))]
-    _, *marks = await read_commits(names, cwd=root, where={})
+    _, *marks = await read_commits(names, cwd=root)
     new, old = (commit, commit, work.tip), (there, *marks)
     moves = [
         (name, sha, was.sha if was else "0" * len(sha))
         for name, sha, was in zip(names, new, old, strict=True)
     ]
-    if not await move_refs(moves, "hub: take", cwd=root, where={}):
+    if not await move_refs(moves, "hub: take", cwd=root):
         raise _taken_name(branch)
 
 
@@ -207,8 +208,8 @@ async def _footing(root: Path, work: BranchChange, onto: str) -> tuple[str, str]
 
     Where it began with unfinished work that it went on with in the same lines, it stands on a commit with that work.
     """
-    parent = (await git("merge-base", onto, work.tip, cwd=root, accept=(0, 1))).text.split("\n")[0]
-    if parent and await is_ancestor(parent, work.base, cwd=root, where={}):
+    parent = await merge_base(onto, work.tip, cwd=root)
+    if parent and await is_ancestor(parent, work.base, cwd=root):
         try:
             return parent, await applied(root, work.began, parent, work.tree)
         except HubError as error:
@@ -260,7 +261,7 @@ async def _answer(root: Path, work: BranchChange, how: How, change: tuple[str, s
 
 async def _has_more(root: Path, work: BranchChange) -> bool:
     """Whether the session's worktree has what is in no snapshot."""
-    (tip,) = await read_commits([work.tip], cwd=root, where={})
+    (tip,) = await read_commits([work.tip], cwd=root)
     return tip is not None and await edited(root, Places(root).worktree(work.session_id), tip.tree)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import attrs
@@ -152,7 +153,7 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
     stamp = index_stamp(source)
     if (noted := _noted(shadow, stamp)) or not stamp:
         return await _tracked(shadow, base, head, noted)
-    pairs = await tree_diff(shadow, base, head)
+    pairs = await tree_diff(base, head, cwd=shadow.worktree, where=shadow.where)
     async with scratch(shadow, source) as copy:
         args = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty", base)
         done = await git("diff-index", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
@@ -161,9 +162,9 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
 
 
 async def _tracked(shadow: Shadow, base: str, head: str, staged: str) -> frozenset[bytes]:
-    head_diff = await tree_diff(shadow, base, head)
-    staged_diff = await tree_diff(shadow, base, staged) if staged not in {"", head} else {}
-    return _new_paths((*head_diff.items(), *staged_diff.items()))
+    trees = dict.fromkeys(tree for tree in (head, staged) if tree)
+    pairs = [await tree_diff(base, tree, cwd=shadow.worktree, where=shadow.where) for tree in trees]
+    return _new_paths(chain.from_iterable(each.items() for each in pairs))
 
 
 def _new_paths(pairs: Iterable[tuple[bytes, Pair]]) -> frozenset[bytes]:

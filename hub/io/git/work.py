@@ -32,10 +32,12 @@ from hub.io.git.refs import (
     branch_of,
     is_ancestor,
     kept_ref,
+    merge_base,
     read_commits,
 )
 from hub.io.git.scan import show
 from hub.io.git.shadow import throwaway
+from hub.io.git.store import put_entries
 from hub.io.project.places import Places, make_private_dir
 
 _HEADS = "refs/heads/hub/"
@@ -72,11 +74,11 @@ async def work_of(root: Path, session_id: str, onto: str) -> BranchChange:
         HubError: BRANCH_MISSING.
     """
     names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, n) for n in (BASE, TAKE, TAKEN))]
-    tip, start, take, taken = await read_commits(names, cwd=root, where={})
+    tip, start, take, taken = await read_commits(names, cwd=root)
     if tip is None:
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch_of(session_id)} is gone.")
     base = await _base(root, tip.sha, start.sha if start else "", onto)
-    (first,) = await read_commits([base], cwd=root, where={})
+    (first,) = await read_commits([base], cwd=root)
     began = first.tree if first else tip.tree
     async with as_added(root, began, tip.tree, {}, keep=True, mine=onto) as (began, ended, _):
         tree, left_out = await _handed_in(root, base, tip.sha, ended)
@@ -94,12 +96,12 @@ async def work_of(root: Path, session_id: str, onto: str) -> BranchChange:
 
 async def _base(root: Path, tip: str, start: str, onto: str) -> str:
     """The newest of: where the session, or one whose work it goes on with, began; what the user has of it already."""
-    common = (await git("merge-base", onto, tip, cwd=root, accept=(0, 1))).text.split("\n")[0]
+    common = await merge_base(onto, tip, cwd=root)
     base = await _chain(root, start, onto) if start else common
     if not base:
         raise HubError(Code.BRANCH_MISSING, "The session's work has nothing in common with what you are on.")
     for one in (common, *await in_hand(root, tip, onto)):
-        if one and await is_ancestor(base, one, cwd=root, where={}):
+        if one and await is_ancestor(base, one, cwd=root):
             base = one
     return base
 
@@ -114,8 +116,8 @@ async def _chain(root: Path, start: str, onto: str) -> str:
         for line in listed.text.splitlines()
     )
     ids = [name for name in names if ID.fullmatch(name)]
-    for earlier in await read_commits([kept_ref(one, BASE) for one in ids], cwd=root, where={}):
-        if earlier is not None and await is_ancestor(earlier.sha, start, cwd=root, where={}):
+    for earlier in await read_commits([kept_ref(one, BASE) for one in ids], cwd=root):
+        if earlier is not None and await is_ancestor(earlier.sha, start, cwd=root):
             start = earlier.sha
     return start
 
@@ -139,11 +141,11 @@ async def in_hand(root: Path, tip: str, onto: str, marks: Sequence[tuple[str, st
         for mark, commit in marks
         if name.endswith(f"/{mark}")
     }
-    found = await read_commits(list(pairs), cwd=root, where={})
+    found = await read_commits(list(pairs), cwd=root)
     return [
         sha
         for commit, sha in zip(found, pairs.values(), strict=True)
-        if commit is not None and await is_ancestor(commit.sha, onto, cwd=root, where={})
+        if commit is not None and await is_ancestor(commit.sha, onto, cwd=root)
     ]
 
 
@@ -166,7 +168,7 @@ async def branch_with(root: Path, session_id: str, onto: str) -> str:
     for name in listed.text.splitlines():
         aside = name.removesuffix(ASIDE_TIP) + ASIDE
         options = ("--format=%(refname:lstrip=2)", f"--contains={aside}", "refs/heads/")
-        if not await is_ancestor(aside, onto, cwd=root, where={}):
+        if not await is_ancestor(aside, onto, cwd=root):
             found.update((await git("for-each-ref", *options, cwd=root)).text.splitlines())
     own = sorted(name for name in found if not name.startswith("hub/"))
     return own[0] if len(own) == 1 else ""
@@ -188,6 +190,5 @@ async def _without(root: Path, tree: str, paths: Sequence[bytes]) -> str:
     with throwaway(places.git_dir, "take") as directory:
         where = {"GIT_INDEX_FILE": str(directory / "index")}
         await git("read-tree", tree, cwd=root, where=where)
-        gone = b"".join(b"0 %b\t%b\0" % (b"0" * len(tree), path) for path in paths)
-        await git("update-index", "-z", "--index-info", cwd=root, where=where, stdin=gone)
+        await put_entries(dict.fromkeys(paths), cwd=root, where=where, zero="0" * len(tree))
         return (await git("write-tree", cwd=root, where=where)).text

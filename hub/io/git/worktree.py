@@ -112,13 +112,13 @@ async def _ensure_branch(
     kept = kept_ref(session_id, BASE)
     zero = "0" * len(start)
     for _ in range(_ATTEMPTS):
-        (tip,) = await read_commits([full], cwd=root, where={})
+        (tip,) = await read_commits([full], cwd=root)
         if tip is not None:
             return tip.sha
         first = await begin()
-        (old,) = await read_commits([kept], cwd=root, where={})
+        (old,) = await read_commits([kept], cwd=root)
         moves = [(full, first, zero), (kept, first, old.sha if old else zero)]
-        if await move_refs([m for m in moves if m[1] != m[2]], "hub: session began", cwd=root, where={}):
+        if await move_refs([m for m in moves if m[1] != m[2]], "hub: session began", cwd=root):
             return first
     raise HubError(Code.GIT_FAILED, f"The branch {branch} could not be made.")
 
@@ -135,7 +135,7 @@ async def carry(root: Path, base: str, project: Path | None = None, apart: Seque
     places = Places(project or root)
     make_private_dir(places.git_dir)
     own_index = own_git_dir(root) / "index"
-    (commit,) = await read_commits([base], cwd=root, where={})
+    (commit,) = await read_commits([base], cwd=root)
     if commit is None:
         raise HubError(Code.NO_COMMIT, f"There is no commit {base} in {root}.")
     when, who = max(int(time.time()), commit.when), str(await identity(root))
