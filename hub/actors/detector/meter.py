@@ -15,15 +15,16 @@ time may be seen one after the other, so the last minute is told again, and the 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 
 import attrs
 
 from hub.domain.detection.detected import DetectedAgent, KeptSession, hubs_own
 from hub.domain.detection.intel import Limits, Place, Unreadable
 from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
+from hub.io.files.atomic import stamp_of
 from hub.io.stores import StoreFiles
 from hub.providers import jsonline
 from hub.providers.quota import SpentStore
@@ -37,8 +38,6 @@ _BESIDE = 128
 """Files of subagents, of all sessions: the newest."""
 _OVERLAP_MS = 60_000
 _DAY_MS = 86_400_000
-
-Stamp = tuple[int, ...]
 
 
 @attrs.frozen
@@ -68,7 +67,7 @@ class SessionMeter:
     places: Mapping[str, int] | None = None
     """Up to where each file was counted; None while the ledger has not told."""
     _sessions: tuple[_File, ...] = ()
-    _stamps: dict[str, Stamp] = attrs.field(factory=dict)
+    _stamps: dict[str, object] = attrs.field(factory=dict)
     """Of each file as it was at the last look that was counted to its end."""
 
     def follow(self, found: Iterable[DetectedAgent]) -> None:
@@ -170,18 +169,7 @@ class SessionMeter:
         return Growth(file.provider, file.account, name, since, until, used)
 
 
-def _stamp(path: str) -> Stamp | None:
-    """Size and, of a database, what changes with a row."""
-    try:
-        size = os.stat(path).st_size  # noqa: PTH116 - the hot path
-    except OSError:
-        return None
-    return (size, *_changed(path), *_changed(f"{path}-wal")) if path.endswith(".db") else (size,)
-
-
-def _changed(path: str) -> Stamp:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - as above
-    except OSError:
-        return ()
-    return found.st_size, found.st_mtime_ns
+def _stamp(path: str) -> object:
+    """What changes when it grows; of a database also with a row. None where it is gone."""
+    known = stamp_of(Path(path))
+    return known and (known, stamp_of(Path(f"{path}-wal")))

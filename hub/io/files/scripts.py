@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import posixpath
-import stat
+from pathlib import Path
 
 from hub.domain.approval import PermissionRequest
 from hub.domain.permission.places import Where
 from hub.domain.permission.scripts import said, scripts
+from hub.errors import HubError
+from hub.io.files.atomic import read_bounded
 
 _MOST = 16
 """Scripts of one command; whoever nests deeper is not followed."""
@@ -39,17 +41,8 @@ def lines_run(request: PermissionRequest, where: Where) -> list[str]:
 
 
 def _text(path: str) -> str:
-    """A short plain file's text; "" of any other."""
+    """A short plain file's text, through its links; "" of any other."""
     try:
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
+        return read_bounded(Path(os.path.realpath(path)), _SIZE).decode("utf-8", "replace")
+    except (OSError, ValueError, HubError):
         return ""
-    try:
-        told = os.fstat(number)
-        if not stat.S_ISREG(told.st_mode) or told.st_size > _SIZE:
-            return ""
-        return os.read(number, _SIZE).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(number)

@@ -8,13 +8,13 @@ Tests: tests/hub/actors/quota/test_poller.py
 from __future__ import annotations
 
 import heapq
+import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
 
-from hub.io.files.walk import entries, written_since
+from hub.io.files.walk import walk
 
 _TAIL = 256 * 1024
 _DEPTH = 4
@@ -31,7 +31,9 @@ class SeenFile:
 
 def newest(folder: Path, suffix: str, since: float, count: int) -> tuple[SeenFile, ...]:
     """At most `count` files that were written since then (epoch seconds), the newest first."""
-    return tuple(heapq.nlargest(count, _files(str(folder), suffix, int(since * 1e9), _DEPTH)))
+    patterns = ((*["*"] * deep, f"*{suffix}") for deep in range(_DEPTH + 1))
+    found = (file for pattern in patterns for file in walk(str(folder), pattern, int(since * 1e9), math.inf))
+    return tuple(heapq.nlargest(count, (SeenFile(one.st_mtime_ns, one.st_size, path) for path, one in found)))
 
 
 def last_lines(path: str) -> list[bytes]:
@@ -49,12 +51,3 @@ def last_lines(path: str) -> list[bytes]:
         os.close(fd)
     lines = data.split(b"\n")[:-1]
     return lines[1:] if size > _TAIL else lines
-
-
-def _files(folder: str, suffix: str, since_ns: int, depth: int) -> Iterator[SeenFile]:
-    for entry in entries(folder):
-        if entry.is_dir(follow_symlinks=False):
-            if depth:
-                yield from _files(entry.path, suffix, since_ns, depth - 1)
-        elif entry.name.endswith(suffix) and (known := written_since(entry, since_ns)):
-            yield SeenFile(known.st_mtime_ns, known.st_size, entry.path)

@@ -42,6 +42,8 @@ def walk(
     looked = 0
     folders = [(os.path.realpath(root), 0)]
     while folders:
+        if time.monotonic() > until:
+            raise OutOfTime
         folder, depth = folders.pop()
         last = depth == len(fits) - 1
         for entry in entries(folder):
@@ -62,28 +64,15 @@ def tree(
 ) -> Iterator[tuple[str, os.stat_result]]:
     """The regular files below `root/folder` of this suffix that were written since then, in no order.
 
-    Those in the folder itself are none of them; those in its folders are, and so on, so many deep. Each folder is
-    listed once.
+    Those in the folder itself are none of them; those in its folders are, and so on, so many deep.
 
     Raises:
         OutOfTime: What was yielded before stays true.
     """
     until = time.monotonic() + seconds
-    top = os.path.realpath(root)
-    level = [
-        entry.path for entry in entries(top) if entry.name == folder and entry.is_dir(follow_symlinks=False)
-    ]
-    for step in range(depth + 1):
-        deeper: list[str] = []
-        for each in level:
-            if time.monotonic() > until:
-                raise OutOfTime
-            for entry in entries(each):
-                if entry.is_dir(follow_symlinks=False):
-                    deeper.append(entry.path)
-                elif step and entry.name.endswith(suffix) and (known := written_since(entry, since_ns)):
-                    yield entry.path, known
-        level = deeper
+    for deep in range(1, depth + 1):
+        pattern = (folder, *["*"] * deep, f"*{suffix}")
+        yield from walk(root, pattern, since_ns, until - time.monotonic())
 
 
 def folders(root: str, pattern: Sequence[str]) -> list[str]:

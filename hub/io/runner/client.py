@@ -76,7 +76,8 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
 
     Raises:
         HubError: `dispatch_failed`, or `no_space` on a full disk: no runner could be started; nothing was
-        executed. With `retry` where the reason goes away by itself: too many files are open. `invalid` for a bad name.
+        executed. With `retry` where the reason goes away by itself: too many files are open. `invalid` for a bad name. As
+        `prepare`.
 
     A cancelled call leaves either no claim, or a runner that goes on and can be attached to.
     """

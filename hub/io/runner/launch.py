@@ -19,6 +19,7 @@ from pathlib import Path
 import attrs
 
 from hub.errors import Code, HubError
+from hub.io.files.atomic import write_atomic
 from hub.io.files.sealed import run_key
 from hub.io.runner import files as runner_files
 
@@ -66,7 +67,7 @@ def prepare(run_dir: Path, launch: AgentLaunch) -> bool:
     """Write everything the runner will read; False when the run directory is claimed, and nothing is written.
 
     Raises:
-        HubError: `invalid` for a run directory or a file that may not be named so.
+        HubError: `invalid` for a run directory or a file that may not be named so; or as `write_atomic`.
         OSError: Something could not be written.
     """
     if not _RUN_ID.fullmatch(run_dir.name):
@@ -79,27 +80,10 @@ def prepare(run_dir: Path, launch: AgentLaunch) -> bool:
     if os.path.lexists(run_dir / runner_files.CLAIM):
         return False
     for name, data in launch.files.items():
-        _write_private(run_dir / name, data)
+        write_atomic(run_dir / name, data)
     told = {**_launch_json(launch), "sealKey": run_key(run_dir).hex()}
-    _write_private(run_dir / runner_files.LAUNCH, json.dumps(told).encode())
+    write_atomic(run_dir / runner_files.LAUNCH, json.dumps(told).encode())
     return True
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    """Write a whole file that only this user may read, whatever the umask."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    descriptor = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-    )
-    try:
-        try:
-            runner_files.write_all(descriptor, data)
-        finally:
-            os.close(descriptor)
-        temporary.rename(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _launch_json(launch: AgentLaunch) -> dict[str, object]:

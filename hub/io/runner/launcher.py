@@ -14,7 +14,6 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
@@ -45,15 +44,7 @@ async def make_ready(run_dir: Path, owner: str) -> None:
     """
     await drop(owner)
     with contextlib.suppress(OSError):
-        process = await trio.lowlevel.open_process(
-            [*_command(run_dir), "wait"],
-            env=_env(run_dir),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        _ready[owner] = _Ready(run_dir, process)
+        _ready[owner] = _Ready(run_dir, await _begun(run_dir))
 
 
 async def launch(run_dir: Path) -> tuple[int, bytes]:
@@ -65,36 +56,37 @@ async def launch(run_dir: Path) -> tuple[int, bytes]:
         OSError: It could not be started.
     """
     for owner in [owner for owner, ready in _ready.items() if ready.run_dir == run_dir]:
-        done = await _go(_ready.pop(owner).process)
-        if done is not None:
-            return done
-    ended = await trio.run_process(
-        _command(run_dir),
-        env=_env(run_dir),
-        capture_stderr=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
+        status, said = await _go(_ready.pop(owner).process)
+        if status != _UNUSED:
+            return status, said
+    return await _go(await _begun(run_dir))
+
+
+async def _begun(run_dir: Path) -> trio.Process:
+    return await trio.lowlevel.open_process(
+        [sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM), str(run_dir)],
+        env={"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)},
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         start_new_session=True,
-        deliver_cancel=_let_go,
     )
-    return ended.returncode, ended.stderr or b""
 
 
-async def _go(process: trio.Process) -> tuple[int, bytes] | None:
-    """Give a launcher its word; None where it had left before, with nothing begun."""
+async def _go(process: trio.Process) -> tuple[int, bytes]:
+    """Give a launcher its word; `_UNUSED` where it had left before, with nothing begun."""
     assert process.stdin and process.stderr  # noqa: PT018, S101  # PIPE was asked for
-    said = bytearray()
+    said, heard = bytearray(), False
     try:
-        await process.stdin.send_all(_GO)
+        with contextlib.suppress(trio.BrokenResourceError):
+            await process.stdin.send_all(_GO)
+            heard = True
         async for part in process.stderr:
             said += part
         status = await process.wait()
-    except trio.BrokenResourceError:
-        return None
     finally:
         await _end(process)
-    return None if status == _UNUSED else (status, bytes(said))
+    return status if heard else _UNUSED, bytes(said)
 
 
 async def drop(owner: str) -> None:
@@ -111,16 +103,3 @@ async def _end(process: trio.Process) -> None:
         for stream in (process.stdin, process.stderr):
             if stream is not None:
                 await stream.aclose()
-
-
-async def _let_go(process: trio.Process) -> None:
-    """End a launcher nobody waits for."""
-    process.kill()
-
-
-def _command(run_dir: Path) -> Sequence[str]:
-    return sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM), str(run_dir)
-
-
-def _env(run_dir: Path) -> dict[str, str]:
-    return {"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)}

@@ -4,12 +4,12 @@ Owns: the start: launcher, guardian, runner, and who watches whom.
 Must not: import anything outside the standard library but its own parts (it is started with `-I -S`), or hold
 more than one agent.
 
-    python -I -S main.py RUN_DIR [wait]
+    python -I -S main.py RUN_DIR
 
 Three processes come of it. The *launcher* is the daemon's child; it forks the others and leaves, so that no
 daemon is their parent and each daemon is like the next. Its exit status is 0 when the agent was started,
 75 when another runner holds the directory, and 70 when the start failed and nothing of the attempt is left.
-With `wait` it looks at the directory only when a word on its standard input says so; 76 when none came.
+It looks at the directory only when a word on its standard input says so; 76 when none came.
 The *guardian* and the *runner* guard each other: both adopt orphans (subreaper), the agent is the runner's
 child, and the runner is the guardian's. A killed runner leaves all its processes to the guardian, which
 kills every one of them. A killed guardian closes the lifeline pipe, upon which the runner does the same. The
@@ -38,10 +38,10 @@ KILL_SECONDS = 10.0
 WAIT_SECONDS = 10.0
 
 
-def main(run_dir: str, *words: str) -> int:
+def main(run_dir: str) -> int:
     """Be the launcher: start the two and tell how it went."""
     name("hub-launcher")  # with what that imports: the other two need it as soon as the word has come
-    if words and not wanted():
+    if not wanted():
         return UNUSED
     os.umask(0o077)
     os.chdir(run_dir)
@@ -146,6 +146,6 @@ def _identity(guardian: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     gc.disable()  # nothing made in a start is garbage
-    status = main(*sys.argv[1:])
+    status = main(sys.argv[1])
     sys.stderr.flush()
     os._exit(status)  # the agent is on its way: no need to take the interpreter down in order

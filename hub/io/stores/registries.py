@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from hub.domain.detection.processes import RegistryEntry, Signature
-from hub.io.files.confined import FileRefusedError, open_below
+from hub.errors import HubError
+from hub.io.files.atomic import read_bounded
 from hub.io.files.walk import changed_at
 
 _FILE = 64 * 1024
@@ -70,10 +72,10 @@ def _read(folder: str) -> Iterator[RegistryEntry]:
     for name in names:
         if name.endswith(".json") and name[:-5].isdigit():
             try:
-                yield _entry(int(name[:-5]), json.loads(_bytes(folder, name)))
+                yield _entry(int(name[:-5]), json.loads(read_bounded(Path(folder, name), _FILE)))
             except (
                 OSError,
-                FileRefusedError,
+                HubError,
                 ValueError,
                 LookupError,
                 TypeError,
@@ -81,17 +83,6 @@ def _read(folder: str) -> Iterator[RegistryEntry]:
                 RecursionError,
             ):
                 continue  # half written, or not what it was
-
-
-def _bytes(folder: str, name: str) -> bytes:
-    fd = open_below(folder, f"{folder}/{name}")
-    try:
-        data = os.read(fd, _FILE + 1)
-    finally:
-        os.close(fd)
-    if len(data) > _FILE:
-        raise ValueError("too large for an entry")
-    return data
 
 
 def _entry(pid: int, told: Mapping[str, Any]) -> RegistryEntry:
