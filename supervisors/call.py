@@ -63,19 +63,12 @@ class Reply:
     A channel would raise in the *answering* actor when the caller is gone.
     """
 
-    __slots__ = ("_event", "_outcome", "_owner", "filed")
+    __slots__ = ("_event", "_outcome", "_owner")
 
     def __init__(self) -> None:
-        self.filed: dict[Reply, str] | None = None
-        """Where its deadline is kept; it takes itself out when it is set."""
         self._event = trio.Event()
         self._outcome: outcome.Outcome[Any] | None = None
         self._owner: set[Reply] | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether it has been set."""
-        return self._outcome is not None
 
     def answer(self, value: object) -> None:
         """Give the caller a value."""
@@ -96,8 +89,6 @@ class Reply:
             return
         self._outcome = result
         self._event.set()
-        if self.filed is not None:
-            self.filed.pop(self, None)
         if self._owner is not None:
             self._owner.discard(self)
             self._owner = None

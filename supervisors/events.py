@@ -13,7 +13,6 @@ from enum import StrEnum
 import attrs
 import trio
 
-from supervisors.deadlines import Deadlines
 from supervisors.exits import Exit
 
 
@@ -74,13 +73,12 @@ class System:
         chance: Draws from [0, 1) for the jitter of a backoff.
     """
 
-    __slots__ = ("chance", "deadlines", "hook_errors", "on_event")
+    __slots__ = ("chance", "hook_errors", "on_event")
 
     def __init__(self, on_event: Hook | None = None, chance: Callable[[], float] = random.random) -> None:
         self.on_event = on_event
         self.chance = chance
         self.hook_errors = 0
-        self.deadlines = Deadlines()
 
     def emit(
         self,

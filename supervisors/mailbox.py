@@ -15,7 +15,6 @@ import attrs
 import trio
 
 from supervisors.call import Reply
-from supervisors.deadlines import Deadlines
 
 
 class MailboxFull(Exception):
@@ -81,7 +80,6 @@ class Mailbox:
     Args:
         spec: Capacity and overflow rule.
         on_overflow: Told of each message pushed out.
-        deadlines: Where those who call keep their timeouts.
     """
 
     __slots__ = (
@@ -91,17 +89,13 @@ class Mailbox:
         "_send",
         "accepting",
         "closed",
-        "deadlines",
         "on_overflow",
         "spec",
         "stopping",
     )
 
-    def __init__(
-        self, spec: MailboxSpec, on_overflow: Callable[[Envelope], None], deadlines: Deadlines
-    ) -> None:
+    def __init__(self, spec: MailboxSpec, on_overflow: Callable[[Envelope], None]) -> None:
         self.spec = spec
-        self.deadlines = deadlines
         self.on_overflow = on_overflow
         self._send, self._channel = _open_channel(spec.capacity)
         self._keys: dict[Hashable, Envelope] | None = {} if spec.overflow is Overflow.COALESCE else None

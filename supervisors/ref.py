@@ -101,7 +101,7 @@ class Slot(Generic[M]):
             raise SlotInUse(f"{self.name} already runs as {self.life.path if self.life else '?'}")
         self.life = life
         self.task = trio.lowlevel.current_task()
-        self.box = Mailbox(self.mailbox, self._overflowed, life.system.deadlines)
+        self.box = Mailbox(self.mailbox, self._overflowed)
         CURRENT.set(self)
         life.gauge = self.gauge
         life.on_dying = partial(self._dying, self.box)
@@ -248,20 +248,17 @@ class Ref(Generic[M_contra]):
         if box is None or not box.accepting:
             raise ActorDied(slot.name, slot.last_exit)
         reply = Reply()
-        deadline = trio.current_time() + timeout
         envelope = Envelope(message, reply)
         caller = _caller()
         if caller is not None:
             _enter(caller, slot)
         try:
-            if not box.put_nowait(envelope):
-                with trio.CancelScope(deadline=deadline) as scope:
+            with trio.move_on_after(timeout):
+                if not box.put_nowait(envelope):
                     await _put(slot, box, envelope)
-                if scope.cancelled_caught:
-                    raise trio.TooSlowError(f"{slot.name} had no room in time")
-            box.deadlines.add(reply, deadline, slot.name)
-            answer: A = await reply.wait()
-            return answer
+                answer: A = await reply.wait()
+                return answer
+            raise trio.TooSlowError(f"{slot.name} did not answer in time")
         finally:
             if caller is not None:
                 caller.blocked_in = None

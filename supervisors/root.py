@@ -11,7 +11,6 @@ import os
 import threading
 from typing import Final
 
-import outcome
 import trio
 
 from supervisors.child import Child, ChildState
@@ -126,20 +125,14 @@ async def run_root(
         guard.daemon = True
         supervisor.on_stopping = guard.start
 
-    async def supervise() -> None:
+    try:
         with life.scope:
             await supervisor.run()
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(system.deadlines.run)
-        ended = await outcome.acapture(supervise)  # so that what it raises comes out bare, not in a group
-        system.deadlines.close()
-    if watchdog is not None:
-        guard.cancel()
-    root.over()
-    try:
-        ended.unwrap()
     except IntensityReached:
         raise
     except Shutdown:
         return
+    finally:
+        if watchdog is not None:
+            guard.cancel()
+        root.over()
