@@ -80,7 +80,7 @@ async def git(
             its words mean. What `stdin` raises comes out as it is; git is stopped then.
     """
     env = environment(where or {}, [*config, *await _protected()])
-    done = await _run(("git", *args), cwd, env, stdin, umask)
+    done = await _run(("git", *args), cwd, env, stdin, umask=umask)
     if done.code not in tuple(accept):
         raise failure(args[0], done.code, done.err)
     return done
@@ -107,19 +107,10 @@ async def git_capped(
     Raises:
         HubError: As `git`: of a git that fails, what it had said until then is no answer.
     """
-    env = environment(where or {}, await _protected())
-    collected, err = bytearray(), bytearray()
-    pipe = subprocess.PIPE
-    with contextlib.suppress(_FullError):
-        async with _started(("git", *args), cwd, env, stdin=subprocess.DEVNULL, stderr=pipe) as started:
-            await together(
-                partial(_drain, started.stdout, collected, limit),
-                partial(_drain, started.stderr, err),
-                partial(_end_of, started, args[0]),
-            )
-        if started.returncode:
-            raise failure(args[0], started.returncode, err.decode("utf-8", "replace"))
-    return bytes(collected[:limit]), len(collected) > limit
+    done = await _run(("git", *args), cwd, environment(where or {}, await _protected()), limit=limit)
+    if done.code:
+        raise failure(args[0], done.code, done.err)
+    return done.out[:limit], len(done.out) > limit
 
 
 async def _drain(stream: trio.abc.ReceiveStream, into: bytearray, limit: float = math.inf) -> None:
@@ -167,33 +158,35 @@ async def _run(
     cwd: Path,
     env: Mapping[str, str],
     stdin: bytes | Callable[[], bytes] = b"",
+    *,
     umask: int = -1,
+    limit: float = math.inf,
 ) -> GitResult:
+    """With more output than `limit` bytes it is stopped, and has done what it should."""
     out, err = bytearray(), bytearray()
-    pipe = subprocess.PIPE
-    async with _started(argv, cwd, env, stdin=pipe, stderr=pipe, umask=umask) as started:
-        await together(
-            partial(_drain, started.stdout, out),
-            partial(_drain, started.stderr, err),
-            partial(_feed, started.stdin, stdin),
-            partial(_end_of, started, argv[1]),
-        )
-    return GitResult(started.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
+    async with _started(argv, cwd, env, umask) as started:
+        with contextlib.suppress(_FullError):
+            await together(
+                partial(_drain, started.stdout, out, limit),
+                partial(_drain, started.stderr, err),
+                partial(_feed, started.stdin, stdin),
+                partial(_end_of, started, argv[1]),
+            )
+            return GitResult(started.returncode, bytes(out), err.decode("utf-8", "replace"))
+    return GitResult(0, bytes(out), "")
 
 
 @contextlib.asynccontextmanager
-async def _started(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdin: int, stderr: int, umask: int = -1
-) -> AsyncIterator[Any]:
+async def _started(argv: Sequence[str], cwd: Path, env: Mapping[str, str], umask: int) -> AsyncIterator[Any]:
     """A git whose output is read; it has ended, in order where it can be, when this is left."""
     try:
         process = await trio.lowlevel.open_process(
             argv,
             cwd=cwd,
             env=env,
-            stdin=stdin,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=stderr,
+            stderr=subprocess.PIPE,
             start_new_session=True,
             umask=umask,
         )

@@ -176,18 +176,28 @@ async def submodules(shadow: Shadow) -> tuple[bytes, ...]:
 
 async def _once(shadow: Shadow, name: str, ask: Callable[[], Awaitable[bytes]]) -> bytes:
     """What is asked of the kept index, once as long as that is the same."""
-    note = shadow.git_dir / name
     found = shadow.index.stat()  # one stat
-    stamp = b"%d %d\n" % (found.st_mtime_ns, found.st_size)
-    with contextlib.suppress(OSError):
-        noted = note.read_bytes()
-        if noted.startswith(stamp):
-            return noted.removeprefix(stamp)
-    answer = await ask()
-    temp = note.with_name(f"{name}.new")
-    temp.write_bytes(stamp + answer)
-    temp.replace(note)
+    stamp = f"{found.st_mtime_ns} {found.st_size}"
+    answer = noted(shadow, name, stamp)
+    if answer is None:
+        answer = await ask()
+        note(shadow, name, stamp, answer)
     return answer
+
+
+def noted(shadow: Shadow, name: str, stamp: str) -> bytes | None:
+    """What was noted under a name of an index with this stamp; None where nothing was, or of another one."""
+    with contextlib.suppress(OSError):
+        known, _, answer = (shadow.git_dir / name).read_bytes().partition(b"\n")
+        return answer if known == stamp.encode() else None
+    return None
+
+
+def note(shadow: Shadow, name: str, stamp: str, answer: bytes) -> None:
+    """Remembers that, in the place of what was noted before."""
+    temp = shadow.git_dir / f"{name}.new"
+    temp.write_bytes(b"%b\n%b" % (stamp.encode(), answer))
+    temp.replace(shadow.git_dir / name)
 
 
 def copy_index(source: Path, target: Path) -> None:

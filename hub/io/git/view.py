@@ -24,10 +24,11 @@ from hub.io.git.layout import Linked, check_worktree
 from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import INDEX_SUFFIX, KEPT, GitCommit, branch_of, is_ancestor, move_refs, read_commits
 from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
-from hub.io.git.shadow import Shadow, base_tree, open_shadow, scratch, seed_index
+from hub.io.git.shadow import Shadow, base_tree, note, noted, open_shadow, scratch, seed_index
 from hub.io.project.places import Places
 
 _HEAD_LIMIT = 8192
+_NOTE = "agent-index"
 
 Pair = tuple[Entry | None, Entry | None]
 
@@ -151,8 +152,8 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
     head = (await head_of(ground.root, ground.link)).tree
     source = ground.link.admin / "index"
     stamp = index_stamp(source)
-    if (noted := _noted(shadow, stamp)) or not stamp:
-        return await _tracked(shadow, base, head, noted)
+    if (known := _noted(shadow, stamp)) or not stamp:
+        return await _tracked(shadow, base, head, known)
     pairs = await tree_diff(base, head, cwd=shadow.worktree, where=shadow.where)
     async with scratch(shadow, source) as copy:
         args = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty", base)
@@ -244,8 +245,8 @@ async def read_index(ground: Ground) -> AgentIndex:
     stamp = index_stamp(source)
     if not stamp:
         return AgentIndex()
-    if noted := _noted(shadow, stamp):
-        return AgentIndex(noted)
+    if known := _noted(shadow, stamp):
+        return AgentIndex(known)
     async with scratch(shadow, source) as copy:
         done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
         if done.code == 0:
@@ -256,17 +257,12 @@ async def read_index(ground: Ground) -> AgentIndex:
 
 def note_index(shadow: Shadow, index: Path, tree: str) -> None:
     """Remembers what the agent's index holds, so that it is not read again while nobody touched it."""
-    temp = _note(shadow).with_suffix(".new")
-    temp.write_text(f"{index_stamp(index)} {tree}\n", encoding="ascii")
-    temp.replace(_note(shadow))
+    note(shadow, _NOTE, index_stamp(index), tree.encode())
 
 
 def _noted(shadow: Shadow, stamp: str) -> str:
     """The tree that was noted for an index with this stamp; "" when none was."""
-    with contextlib.suppress(OSError):
-        noted, _, tree = _note(shadow).read_text("ascii").strip().rpartition(" ")
-        return tree if stamp and noted == stamp else ""
-    return ""
+    return ((stamp and noted(shadow, _NOTE, stamp)) or b"").decode("ascii")
 
 
 def index_stamp(index: Path) -> str:
@@ -275,7 +271,3 @@ def index_stamp(index: Path) -> str:
         return ""
     found = index.stat()
     return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
-
-
-def _note(shadow: Shadow) -> Path:
-    return shadow.git_dir / "agent-index"
