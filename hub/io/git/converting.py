@@ -66,6 +66,8 @@ class _Place:
     """A git directory of hub's with the objects of the repository, and nothing else of it."""
     exact: Path
     """Another, in which no file is converted."""
+    zero: str
+    """The id that stands for nothing."""
     config: Config
     """What the repository, or its user, says of files of which no attribute speaks."""
     pointers: bool
@@ -119,7 +121,8 @@ async def as_added(
     make_private_dir(home.parent)
     make_private_dir(home)
     with throwaway(home, "added") as scratch:
-        place = await _open(root, scratch, where, always, keep=keep, pointers=pointers)
+        zero = "0" * len(next(entry[1] for pair in pairs.values() for entry in pair if entry))
+        place = await _open(root, scratch, where, zero, always, keep=keep, pointers=pointers)
         before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
         if meant := await _changeable(place, await _meant(place, new, paths), (before, after)):
             mended = meant
@@ -169,7 +172,7 @@ def _ends(path: bytes) -> Iterator[int]:
 
 
 async def _open(
-    root: Path, scratch: Path, where: Where, always: str, *, keep: bool, pointers: bool
+    root: Path, scratch: Path, where: Where, zero: str, always: str, *, keep: bool, pointers: bool
 ) -> _Place:
     git_dir, own = await bare(root, scratch / "git")
     exact = scratch / "exact"
@@ -180,11 +183,13 @@ async def _open(
     config = [("core.autocrlf", always)] if always else []
     pointers = pointers and await lfs.fills(root)
     if keep:
-        return _Place(scratch, where, {**own, **where}, exact, config, pointers, await lfs.store_of(root))
+        store = await lfs.store_of(root)
+        return _Place(scratch, where, {**own, **where}, exact, zero, config, pointers, store)
     objects = git_dir / "objects"
     theirs = more_objects(Path(own["GIT_OBJECT_DIRECTORY"]), where)
     own |= {"GIT_OBJECT_DIRECTORY": str(objects), **theirs}
-    return _Place(scratch, {**where, **more_objects(objects, where)}, own, exact, config, pointers, None)
+    known = {**where, **more_objects(objects, where)}
+    return _Place(scratch, known, own, exact, zero, config, pointers, None)
 
 
 async def _meant(place: _Place, tree: str, paths: list[bytes]) -> dict[bytes, _Means]:
@@ -251,9 +256,8 @@ async def _added(
         if meant[path] is _Means.POINTER:
             await trio.to_thread.run_sync(lfs.to_pointer, cwd / os.fsdecode(path), place.store)
     await git("read-tree", trees[1], cwd=cwd, where=env)
-    await put_entries(
-        {path: entry for path, entry in entries.items() if path not in files}, cwd=cwd, where=env
-    )
+    rest = {path: entry for path, entry in entries.items() if path not in files}
+    await put_entries(rest, cwd=cwd, where=env, zero=place.zero)
     encoded = [path for path in files if meant[path] is _Means.ENCODED]
     await _add(place, cwd, env, [path for path in files if path not in set(encoded)])
     for path in encoded:

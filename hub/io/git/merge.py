@@ -26,7 +26,6 @@ from hub.io.git.refs import (
     BASE,
     GitCommit,
     commit_tree,
-    is_ancestor,
     kept_ref,
     merge_base,
     move_refs,
@@ -109,11 +108,11 @@ async def _both(
     root: Path, directory: Path, where: dict[str, str], both: tuple[GitCommit, GitCommit], message: str
 ) -> GitCommit:
     one, other = both
-    if await is_ancestor(other.sha, one.sha, cwd=directory, where=where):
-        return one
-    if await is_ancestor(one.sha, other.sha, cwd=directory, where=where):
-        return other
-    sides = await _as_added(root, directory, where, both)
+    common = await merge_base(one.sha, other.sha, cwd=directory, where=where)
+    for commit, holder in ((other, one), (one, other)):
+        if common == commit.sha:
+            return holder
+    sides = await _as_added(root, directory, where, both, common) if common else (one.sha, other.sha)
     tree = await _merged_tree(directory, where, sides, (one.sha, other.sha))
     when = max(one.when, other.when)
     sha = await commit_tree(tree, (one.sha, other.sha), message, when, cwd=directory, where=where)
@@ -121,20 +120,16 @@ async def _both(
 
 
 async def _as_added(
-    root: Path, directory: Path, where: dict[str, str], both: tuple[GitCommit, GitCommit]
+    root: Path, directory: Path, where: dict[str, str], both: tuple[GitCommit, GitCommit], common: str
 ) -> Sequence[str]:
-    """The two commits, or such in their place as git would have made of what they change."""
-    same = (both[0].sha, both[1].sha)
-    common = await merge_base(*same, cwd=directory, where=where)
-    if not common:
-        return same
+    """The two commits, or such in their place as git would have made of what they have changed since `common`."""
     began = [f"{common}^{{tree}}", *(commit.tree for commit in both)]
     base, *trees = began
     for side in (0, 1, 0):  # what the second one finds in the base counts for the first one too
         async with as_added(root, base, trees[side], {}, keep=True, pointers=False) as (base, trees[side], _):
             pass
     if [base, *trees] == began:
-        return same
+        return [commit.sha for commit in both]
     return await _sides(directory, where, base, trees, both[0].when)
 
 

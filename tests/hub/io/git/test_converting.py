@@ -16,7 +16,7 @@ from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
 from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
-from tests.hub.io.git.kit import session, sh
+from tests.hub.io.git.kit import make_repo, session, sh
 from tests.hub.io.git.test_taking import clean, told
 
 LINES = [f"line {number}" for number in range(20)]
@@ -316,3 +316,13 @@ async def test_a_merge_that_the_user_takes_is_no_conflict_either(repo):
     want = bat("mine", *LINES[1:10], "agent's", *LINES[11:], end="\n")
     assert sh(repo, "cat-file", "blob", f"{took}:a.bat").encode() == want
     assert clean(repo)
+
+
+async def test_a_file_is_new_in_a_repository_with_longer_ids(tmp_path):
+    root = make_repo(tmp_path / "repo", "--object-format=sha256")
+    keeps(root, "*.bat text\n", {})
+    wt = await session(root)
+    (wt.path / "run.bat").write_bytes(bat(*LINES))
+    assert await ended(wt)
+    await take(root, told(), How.COMMIT)
+    assert sh(root, "cat-file", "blob", "HEAD:run.bat").encode() == bat(*LINES, end="\n")
