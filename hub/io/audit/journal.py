@@ -17,6 +17,7 @@ import array
 import contextlib
 import errno
 import hashlib
+import io
 import os
 import stat
 import time
@@ -34,7 +35,7 @@ from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.files.growing import line_ends, lines, pread_all
+from hub.io.files.growing import line_ends, pread_all
 from hub.io.project.places import Places
 from hub.io.runner.files import write_all
 
@@ -181,7 +182,7 @@ class AuditJournal:
         if self.broken is not None or now.st_ctime_ns == self._touched:
             return
         data = pread_all(self._fd, 0, now.st_size)
-        verdict = audit.verify_lines(lines(data), self._tip)
+        verdict = audit.verify_lines(io.BytesIO(data), self._tip)
         if verdict.ok and (len(data) != self._tip.size or not self._in_place(now)):
             verdict = ChainVerdict(
                 ChainState.BROKEN, len(self._ends), self._tip, len(self._ends), _OPEN_WRITTEN
@@ -303,9 +304,9 @@ class AuditJournal:
         if head is not None and whole >= head.size >= 0:
             tip = audit.quick_tip(data[: head.size], audit.START)
             if tip is not None and (tip.seq, tip.hash, tip.size) == (head.seq, head.hash, head.size):
-                rest = audit.verify_lines(lines(data[head.size :]), tip, after=tip)
+                rest = audit.verify_lines(io.BytesIO(data[head.size :]), tip, after=tip)
                 return data[rest.last.size :] if rest.state is ChainState.TORN else b"", rest
-        verdict = audit.verify_lines(lines(data), head)
+        verdict = audit.verify_lines(io.BytesIO(data), head)
         return data[whole:] if verdict.state is ChainState.TORN else b"", verdict
 
     def _recover(self, tail: bytes, unanchored: int) -> None:
