@@ -253,7 +253,7 @@ class Ref(Generic[M_contra]):
         if caller is not None:
             _enter(caller, slot)
         try:
-            with trio.move_on_after(timeout):
+            with trio.CancelScope(deadline=trio.current_time() + timeout):
                 if not box.put_nowait(envelope):
                     await _put(slot, box, envelope)
                 answer: A = await reply.wait()

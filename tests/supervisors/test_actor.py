@@ -287,6 +287,14 @@ async def test_the_timeout_covers_the_wait_for_room(log, autojump_clock) -> None
         slot.life.kill()
 
 
+async def test_a_caller_whose_time_is_over_already_is_told_so(log, autojump_clock) -> None:
+    """What is left of a deadline may be less than nothing: that is no mistake of the caller's."""
+    spec, slot = tree(log)
+    async with running(spec):
+        with pytest.raises(trio.TooSlowError):
+            await slot.ref.call("defer", -1)
+
+
 async def test_a_deferred_call_fails_with_its_actor(log) -> None:
     """Row 27: a promise dies with the one who made it."""
     spec, slot = tree(log)
