@@ -38,102 +38,64 @@ REASONS = (
 )
 """The words that stand beside a status."""
 
-TYPES: Mapping[str, FailureClass] = {
-    **dict.fromkeys(
-        (
-            *("rate_limit_error", "rate_limit_exceeded", "rate_limit_reached", "usage_limit_reached"),
-            *("usage_limit_exceeded", "usage_not_included", "insufficient_quota", "insufficient_credits"),
-            *(
-                "insufficient_balance",
-                "quota_exceeded",
-                "billing_error",
-                "billing_not_active",
-                "too_many_requests",
-            ),
-            *("billing_hard_limit_reached", "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED", "QUOTA_EXCEEDED"),
-            *("RateLimitError", "RouterRateLimitError", "BudgetExceededError", "TerminalQuotaError"),
-            *(
-                "RetryableQuotaError",
-                "ThrottlingException",
-                "ServiceQuotaExceededException",
-                "ResourceExhausted",
-            ),
-            *("rate_limited", "rate_limit_reached_error", "exceeded_current_quota_error", "budget_exceeded"),
-            *("Throttling.RateQuota", "Throttling.AllocationQuota", "QUOTA_EXHAUSTED"),
-            *("INSUFFICIENT_G1_CREDITS_BALANCE", "overage_limit_reached", "additional_spend_limit_reached"),
-            *("user_weekly_rate_limited", "user_global_rate_limited", "user_model_rate_limited"),
-            *("integration_rate_limited", "free_quota_exceeded", "session_quota_exceeded"),
-            *("FreeUsageLimitError", "GoUsageLimitError", "CreditsError"),
-        ),
+
+def types(*named: tuple[FailureClass, str]) -> Mapping[str, FailureClass]:
+    """Identifiers with their classes, from those of each class in one text."""
+    return {name: kind for kind, names in named for name in names.split()}
+
+
+TYPES = types(
+    (
         USAGE_LIMIT,
+        """
+        rate_limit_error rate_limit_exceeded rate_limit_reached usage_limit_reached usage_limit_exceeded
+        usage_not_included insufficient_quota insufficient_credits insufficient_balance quota_exceeded
+        billing_error billing_not_active too_many_requests billing_hard_limit_reached RESOURCE_EXHAUSTED
+        RATE_LIMIT_EXCEEDED QUOTA_EXCEEDED RateLimitError RouterRateLimitError BudgetExceededError
+        TerminalQuotaError RetryableQuotaError ThrottlingException ServiceQuotaExceededException
+        ResourceExhausted rate_limited rate_limit_reached_error exceeded_current_quota_error budget_exceeded
+        Throttling.RateQuota Throttling.AllocationQuota QUOTA_EXHAUSTED INSUFFICIENT_G1_CREDITS_BALANCE
+        overage_limit_reached additional_spend_limit_reached user_weekly_rate_limited user_global_rate_limited
+        user_model_rate_limited integration_rate_limited free_quota_exceeded session_quota_exceeded
+        FreeUsageLimitError GoUsageLimitError CreditsError
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *(
-                "overloaded_error",
-                "server_is_overloaded",
-                "server_overloaded",
-                "engine_overloaded",
-                "slow_down",
-            ),
-            *(
-                "service_unavailable",
-                "timeout_error",
-                "UNAVAILABLE",
-                "DEADLINE_EXCEEDED",
-                "MODEL_CAPACITY_EXHAUSTED",
-                "MODEL_CAPACITY_EXCEEDED",
-            ),
-            *("InternalServerError", "ServiceUnavailableError", "BadGatewayError", "OverloadedError"),
-            *("APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError", "server_error"),
-            *("ServiceUnavailableException", "InternalServerException", "ModelTimeoutException"),
-            *(
-                "ModelNotReadyException",
-                "ServiceUnavailable",
-                "DeadlineExceeded",
-                "service_unavailable_error",
-            ),
-        ),
+    (
         OVERLOAD,
+        """
+        overloaded_error server_is_overloaded server_overloaded engine_overloaded slow_down service_unavailable
+        timeout_error UNAVAILABLE DEADLINE_EXCEEDED MODEL_CAPACITY_EXHAUSTED MODEL_CAPACITY_EXCEEDED
+        InternalServerError ServiceUnavailableError BadGatewayError OverloadedError APIConnectionError
+        APIConnectionTimeoutError APITimeoutError server_error ServiceUnavailableException
+        InternalServerException ModelTimeoutException ModelNotReadyException ServiceUnavailable DeadlineExceeded
+        service_unavailable_error
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *("authentication_error", "authentication_failed", "permission_error", "invalid_api_key"),
-            *(
-                "account_deactivated",
-                "invalid_grant",
-                "UNAUTHENTICATED",
-                "PERMISSION_DENIED",
-                "API_KEY_INVALID",
-            ),
-            *("AuthenticationError", "PermissionDeniedError", "ProviderAuthError", "ProviderInitError"),
-            *("AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"),
-            *("NoCredentialsError", "CredentialsProviderError", "DefaultCredentialsError", "Unauthenticated"),
-        ),
+    (
         AUTH,
+        """
+        authentication_error authentication_failed permission_error invalid_api_key account_deactivated
+        invalid_grant UNAUTHENTICATED PERMISSION_DENIED API_KEY_INVALID AuthenticationError
+        PermissionDeniedError ProviderAuthError ProviderInitError AccessDeniedException
+        UnrecognizedClientException ExpiredTokenException NoCredentialsError CredentialsProviderError
+        DefaultCredentialsError Unauthenticated
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *("context_length_exceeded", "context_window_exceeded", "request_too_large", "prompt_too_long"),
-            *("ContextWindowExceededError", "ContextOverflowError", "MessageOutputLengthError"),
-        ),
+    (
         CONTEXT,
+        """
+        context_length_exceeded context_window_exceeded request_too_large prompt_too_long
+        ContextWindowExceededError ContextOverflowError MessageOutputLengthError
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *(
-                "content_filter",
-                "content_policy_violation",
-                "PROHIBITED_CONTENT",
-                "RECITATION",
-                "cyber_policy",
-            ),
-            "data_inspection_failed",
-            *("ContentPolicyViolationError", "ContentFilterError", "ResponsibleAIPolicyViolation"),
-        ),
+    (
         REFUSAL,
+        """
+        content_filter content_policy_violation PROHIBITED_CONTENT RECITATION cyber_policy
+        data_inspection_failed ContentPolicyViolationError ContentFilterError ResponsibleAIPolicyViolation
+        """,
     ),
-}
+)
 """Whole identifiers, in the case their makers write them."""
 
 END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"

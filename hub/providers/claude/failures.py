@@ -18,31 +18,27 @@ import attrs
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.wallclock import HERE
 from hub.providers import jsonline
-from hub.providers.vendors import TYPES, of_status
+from hub.providers.vendors import TYPES, of_status, types
 from hub.providers.wording import Wording, failure
 
 MINUTE_WINDOW = "minute"
-_NAMES: Mapping[str, FailureClass] = {
+_NAMES = {
     **TYPES,
-    **dict.fromkeys(
+    **types(
         (
-            *("oauth_org_not_allowed", "account_on_hold", "verification_required", "cloud_credential_error"),
-            *("stored_login_refused", "oauth_refresh_store_refused", "gateway_signin_required"),
-            *("gateway_session_expired", "api_key_auth_disabled", "org_disabled_credential"),
-            *("invalid_credential_header", "provider_credentials"),
+            FailureClass.AUTH,
+            """
+            oauth_org_not_allowed account_on_hold verification_required cloud_credential_error
+            stored_login_refused oauth_refresh_store_refused gateway_signin_required gateway_session_expired
+            api_key_auth_disabled org_disabled_credential invalid_credential_header provider_credentials
+            """,
         ),
-        FailureClass.AUTH,
-    ),
-    **dict.fromkeys(
-        ("overloaded", "connection_failed", "no_response", "stream_idle_timeout", "computer_slept"),
-        FailureClass.OVERLOAD,
-    ),
-    **dict.fromkeys(
-        ("blocking_limit", "autocompact_thrashing", "message_over_context_limit"),
-        FailureClass.CONTEXT_OVERFLOW,
-    ),
-    **dict.fromkeys(
-        ("model_requires_usage_credits", "long_context_credits_required"), FailureClass.USAGE_LIMIT
+        (
+            FailureClass.OVERLOAD,
+            "overloaded connection_failed no_response stream_idle_timeout computer_slept",
+        ),
+        (FailureClass.CONTEXT_OVERFLOW, "blocking_limit autocompact_thrashing message_over_context_limit"),
+        (FailureClass.USAGE_LIMIT, "model_requires_usage_credits long_context_credits_required"),
     ),
 }
 """What it calls an error in a field: of its API, of its own, or the reason for which a turn ended."""
