@@ -51,10 +51,7 @@ WORDING = Wording(
         ),
         (
             FailureClass.USAGE_LIMIT,
-            (
-                r"Claude AI usage limit reached|Your org is out of usage \u00b7"
-                r"|(?:Extra usage is|Usage credits are) required for (?:1M|long) context"
-            ),
+            r"Your org is out of usage \u00b7|(?:Extra usage is|Usage credits are) required for (?:1M|long) context",
         ),
         (
             FailureClass.OVERLOAD,

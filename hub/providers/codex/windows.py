@@ -41,7 +41,7 @@ class Windows:
     def __init__(self) -> None:
         self._windows: dict[str, _Window] = {}
         self._told: set[str] = set()
-        """Of them, those of the limit that was told of last: the one that a request runs into is told of just before."""
+        """Those of the limit that was told of last: the one that a request runs into is told of just before."""
 
     def update(self, limits: Mapping[str, object]) -> list[Event]:
         """One event for each window that has changed."""

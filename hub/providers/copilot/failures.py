@@ -21,10 +21,7 @@ WORDING = Wording(
         ),
         (
             FailureClass.USAGE_LIMIT,
-            (
-                r"You(?:'ve| have) (?:exceeded|used|run out of) (?:all |the |your )*(?:quota|premium requests?)"
-                r"|Additional usage limit reached|(?:You are )?out of AI credits"
-            ),
+            r"You(?:'ve| have) (?:exceeded|used|run out of) (?:all |the |your )*(?:quota|premium requests?)",
         ),
         # What it was told last stands behind that, and says more.
         (
