@@ -57,9 +57,9 @@ def of_error(error: Mapping[str, object], now: float) -> Failure:
     body = jsonline.text(data.get("responseBody"))
     words = WORDING.of_error(said)
     kind = TYPES.get(name) or words or of_status(status) or WORDING.of_error(body) or FailureClass.UNKNOWN
-    header = jsonline.text(jsonline.mapping(data.get("responseHeaders")).get("retry-after"))
-    # The words are often shorter than the answer that they are of.
-    return failure(kind, said, now, reset=parse_reset(f"retry-after: {header}\n{said}\n{body}", now, None))
+    header = jsonline.text(jsonline.mapping(data.get("responseHeaders")).get("retry-after")) or "unknown"
+    told = f"retry-after: {header}\n{said}\n{body}"  # the words are often less than the answer they are of
+    return failure(kind, said, now, reset=parse_reset(told, now, None))
 
 
 def retry(status: Mapping[str, object], now: float) -> Retry:

@@ -109,6 +109,12 @@ def test_the_reset_is_the_header_the_vendor_sent():
     assert failures.of_error(error, NOW).resets_at is None
 
 
+def test_the_reset_may_stand_in_the_words_alone():
+    words = "5 hour usage limit reached. It will reset in 2 hours 41 minutes. To continue, enable usage from your balance"
+    failure = failures.of_error({"name": "APIError", "data": {"message": words}}, NOW)
+    assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, NOW + 9_660)
+
+
 def test_the_reset_may_stand_in_the_answer_alone():
     """As that of a ChatGPT plan: of its answer OpenCode shows only the sentence."""
     body = json.dumps(
