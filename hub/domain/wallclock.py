@@ -20,6 +20,25 @@ _WRITTEN = re.compile(r"\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:
 """The two ways in which texts of hub's own have an instant."""
 
 
+class _Here(tzinfo):
+    """The zone of this machine's clock, with its changes: behind the next of them its offset of now is wrong."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, _: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, dt: datetime) -> datetime:
+        return dt.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+
+HERE: tzinfo = _Here()
+
+
 def iso(seconds: float) -> str:
     """`2026-11-21T04:58:26.123Z` for epoch seconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

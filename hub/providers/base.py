@@ -18,6 +18,7 @@ Tests: tests/hub/providers/test_stream.py
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence, Sized
 from enum import StrEnum
@@ -63,6 +64,10 @@ class Stdin(StrEnum):
 
 
 _DEFAULT_ACCOUNT = Account("default")
+_OPTION = re.compile(
+    r"^(?:error: )?(?:unknown|unexpected|unrecognized) (?:option|argument)s?\b", re.IGNORECASE | re.MULTILINE
+)
+"""How the libraries that read command lines refuse one: that of an older program, or of a user's own."""
 
 
 @attrs.frozen
@@ -286,6 +291,8 @@ def failure_event(failure: Failure) -> Event:
 
 def crash(how: str, words: str) -> Failure:
     """The failure of a process that left without telling why, with what it wrote elsewhere, if anything."""
+    if _OPTION.search(words):
+        how = f"{how}; it does not know an option that it is given, so update it or look at its `args` in hub.toml"
     return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how)
 
 

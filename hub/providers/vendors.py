@@ -38,104 +38,74 @@ REASONS = (
 )
 """The words that stand beside a status."""
 
-TYPES: Mapping[str, FailureClass] = {
-    **dict.fromkeys(
-        (
-            *("rate_limit_error", "rate_limit_exceeded", "rate_limit_reached", "usage_limit_reached"),
-            *("usage_limit_exceeded", "usage_not_included", "insufficient_quota", "insufficient_credits"),
-            *(
-                "insufficient_balance",
-                "quota_exceeded",
-                "billing_error",
-                "billing_not_active",
-                "too_many_requests",
-            ),
-            *("billing_hard_limit_reached", "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED", "QUOTA_EXCEEDED"),
-            *("RateLimitError", "RouterRateLimitError", "BudgetExceededError", "TerminalQuotaError"),
-            *(
-                "RetryableQuotaError",
-                "ThrottlingException",
-                "ServiceQuotaExceededException",
-                "ResourceExhausted",
-            ),
-            *("rate_limited", "rate_limit_reached_error", "exceeded_current_quota_error", "budget_exceeded"),
-            *("Throttling.RateQuota", "Throttling.AllocationQuota"),
-        ),
+
+def types(*named: tuple[FailureClass, str]) -> Mapping[str, FailureClass]:
+    """Identifiers with their classes, from those of each class in one text."""
+    return {name: kind for kind, names in named for name in names.split()}
+
+
+TYPES = types(
+    (
         USAGE_LIMIT,
+        """
+        rate_limit_error rate_limit_exceeded rate_limit_reached usage_limit_reached usage_limit_exceeded
+        usage_not_included insufficient_quota insufficient_credits insufficient_balance quota_exceeded
+        billing_error billing_not_active too_many_requests billing_hard_limit_reached RESOURCE_EXHAUSTED
+        RATE_LIMIT_EXCEEDED QUOTA_EXCEEDED RateLimitError RouterRateLimitError BudgetExceededError
+        TerminalQuotaError RetryableQuotaError ThrottlingException ServiceQuotaExceededException
+        ResourceExhausted rate_limited rate_limit_reached_error exceeded_current_quota_error budget_exceeded
+        Throttling.RateQuota Throttling.AllocationQuota QUOTA_EXHAUSTED INSUFFICIENT_G1_CREDITS_BALANCE
+        overage_limit_reached additional_spend_limit_reached user_weekly_rate_limited user_global_rate_limited
+        user_model_rate_limited integration_rate_limited free_quota_exceeded session_quota_exceeded
+        FreeUsageLimitError GoUsageLimitError CreditsError
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *(
-                "overloaded_error",
-                "server_is_overloaded",
-                "server_overloaded",
-                "engine_overloaded",
-                "slow_down",
-            ),
-            *(
-                "service_unavailable",
-                "timeout_error",
-                "UNAVAILABLE",
-                "DEADLINE_EXCEEDED",
-                "MODEL_CAPACITY_EXHAUSTED",
-            ),
-            *("InternalServerError", "ServiceUnavailableError", "BadGatewayError", "OverloadedError"),
-            *("APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError", "server_error"),
-            *("ServiceUnavailableException", "InternalServerException", "ModelTimeoutException"),
-            *(
-                "ModelNotReadyException",
-                "ServiceUnavailable",
-                "DeadlineExceeded",
-                "service_unavailable_error",
-            ),
-        ),
+    (
         OVERLOAD,
+        """
+        overloaded_error server_is_overloaded server_overloaded engine_overloaded slow_down service_unavailable
+        timeout_error UNAVAILABLE DEADLINE_EXCEEDED MODEL_CAPACITY_EXHAUSTED MODEL_CAPACITY_EXCEEDED
+        InternalServerError ServiceUnavailableError BadGatewayError OverloadedError APIConnectionError
+        APIConnectionTimeoutError APITimeoutError server_error ServiceUnavailableException
+        InternalServerException ModelTimeoutException ModelNotReadyException ServiceUnavailable DeadlineExceeded
+        service_unavailable_error
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *("authentication_error", "authentication_failed", "permission_error", "invalid_api_key"),
-            *(
-                "account_deactivated",
-                "invalid_grant",
-                "UNAUTHENTICATED",
-                "PERMISSION_DENIED",
-                "API_KEY_INVALID",
-            ),
-            *("AuthenticationError", "PermissionDeniedError", "ProviderAuthError", "ProviderInitError"),
-            *("AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"),
-            *("NoCredentialsError", "CredentialsProviderError", "DefaultCredentialsError", "Unauthenticated"),
-        ),
+    (
         AUTH,
+        """
+        authentication_error authentication_failed permission_error invalid_api_key account_deactivated
+        invalid_grant UNAUTHENTICATED PERMISSION_DENIED API_KEY_INVALID AuthenticationError
+        PermissionDeniedError ProviderAuthError ProviderInitError AccessDeniedException
+        UnrecognizedClientException ExpiredTokenException NoCredentialsError CredentialsProviderError
+        DefaultCredentialsError Unauthenticated
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *("context_length_exceeded", "context_window_exceeded", "request_too_large", "prompt_too_long"),
-            *("ContextWindowExceededError", "ContextOverflowError", "MessageOutputLengthError"),
-        ),
+    (
         CONTEXT,
+        """
+        context_length_exceeded context_window_exceeded request_too_large prompt_too_long
+        ContextWindowExceededError ContextOverflowError MessageOutputLengthError
+        """,
     ),
-    **dict.fromkeys(
-        (
-            *(
-                "content_filter",
-                "content_policy_violation",
-                "PROHIBITED_CONTENT",
-                "RECITATION",
-                "cyber_policy",
-            ),
-            "data_inspection_failed",
-            *("ContentPolicyViolationError", "ContentFilterError", "ResponsibleAIPolicyViolation"),
-        ),
+    (
         REFUSAL,
+        """
+        content_filter content_policy_violation PROHIBITED_CONTENT RECITATION cyber_policy
+        data_inspection_failed ContentPolicyViolationError ContentFilterError ResponsibleAIPolicyViolation
+        """,
     ),
-}
+)
 """Whole identifiers, in the case their makers write them."""
 
 END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
-_ON = rf"(?:{END}|(?= (?:(?:on|for) (?:your|the|this) |because|please|try again|with other requests)))"
+_ON = (
+    rf"(?:{END}|(?= (?:(?:on|for) (?:(?:your|the|this) |\d{{1,2}}[ -]hours?{END})"
+    r"|because|please|try again|with other requests)))"
+)
 _YOUR = r"(?:(?:your|the|this|an?) )?(?:[\w./-]{1,40} )?"
 _KINDS = (
-    r"(?:usage|free(?: tier)?|rate|quota|requests?|token|spend(?:ing)?|session|daily|weekly|monthly|5-hour"
+    r"(?:usage|free(?: tier)?|rate|quota|requests?|token|spend(?:ing)?|session|daily|weekly|monthly|5[- ]hour"
     r"|premium request)"
 )
 _MODEL = (
@@ -144,15 +114,16 @@ _MODEL = (
 )
 
 CAPACITY = (
-    rf"you(?:'ve| have) exhausted your capacity|(?:no|model) capacity (?:is )?(?:exceeded|exhausted|available)"
-    rf"(?:{_ON}|(?= for model))"
+    r"you(?:'ve| have) exhausted your capacity(?! on this model\. your quota\b)"
+    rf"|(?:no|model) capacity (?:is )?(?:exceeded|exhausted|available)(?:{_ON}|(?= for model))"
     rf"|capacity exceeded{END}|{_MODEL}(?:overloaded|at capacity){_ON}|overloaded{END}"
+    rf"|server is temporarily limiting requests{END}"
 )
 """A server without room answers 429 as a quota does, but nothing of the user's is used up."""
 
 USED_UP = (
-    r"you exceeded your current quota|you(?: \(\S+\))?(?:'ve| have)? "
-    r"(?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
+    r"you exceeded your current quota|(?:sorry, )?you(?: \(\S+\))?(?:'ve| have)? "
+    r"(?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) (?:your|this model's) "
     r"(?:[\w.'-]{1,24} ){0,5}?(?:limits?|quota|allowance|credits?|spend cap|budget)\b|you have no quota\b"
     r"|you(?:'ve| have) run out of (?:\w+ ){0,2}?(?:credits?|quota|tokens|requests)\b"
     rf"|(?:you (?:don't|do not) have enough|not enough) credits\b"
@@ -160,11 +131,11 @@ USED_UP = (
     r"|your (?:account|key|organization|plan|subscription|team|workspace)(?: [\w-]{1,64})? has (?:either )?"
     r"(?:reached|exceeded|hit|exhausted|used(?: up| all)?) (?:its|available) (?:[\w.'-]{1,24} ){0,4}?"
     r"(?:limits?|quota|allowance|credits?)\b"
-    r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5-hour|additional|account) ){0,3}usage "
+    r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5[- ]hour|additional|account) ){0,3}usage "
     rf"(?:limit (?:has been |is |was )?(?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
-    r"|(?:(?:free|tier|allocated|daily|weekly|monthly|current|token|model|oauth|qwen|your|the) ){0,3}quota "
+    r"|(?:(?:free|tier|allocated|daily|weekly|monthly|current|token|model|oauth|qwen|your|the) ){0,4}quota "
     rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:(?:quota )?metric|\w+\.googleapis\.com/))"
-    rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"
+    rf"|insufficient (?:quota|balance|credits?|funds)(?:{_ON}|(?= or no\b))|(?:your )?(?:credit )?balance is too low"
     rf"|(?:you are |you're |your \w{{1,24}} is )?out of (?:(?:\w+ )?credits?|extra usage){_ON}"
     rf"|this request requires more credits\b|key limit exceeded{END}|payment required{END}"
     rf"|(?:\w+ )?budget has been exceeded{_ON}|your free (?:trial|tier) has (?:ended|expired){END}"
@@ -177,9 +148,9 @@ PHRASES: Phrases = (
         USAGE_LIMIT,
         (
             r"this request would exceed your (?:[\w']{1,24} ){1,3}?limit"
-            rf"|(?:(?:your|the|api|claude|opus|sonnet|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
-            rf"(?:has been |is |was )?(?:(?:reached|exceeded|hit){_ON}"
-            rf"|reached for requests{END}|reached for \S{{1,60}} (?:in organization|on (?:requests|tokens)))"
+            rf"|(?:(?:your|the|api|claude|opus|sonnet|codex|model|account|organization|{_KINDS}) )?{_KINDS}"
+            rf"[ _](?:limit|cap) (?:has been |is |was )?(?:(?:reached|exceeded|hit)(?:{_ON}|(?= resets \d))"
+            rf"|reached for requests{END}|reached for (?:model )?\S{{1,60}} (?:in organization|on (?:requests|tokens)))"
             r"|you have exceeded a secondary rate limit\b|api rate limit exceeded for (?:user|installation|site) id\b"
             r"|(?:sorry, )?you(?:'ve| have)? hit a rate limit\b"
             rf"|(?:sorry, )?you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
@@ -202,7 +173,7 @@ PHRASES: Phrases = (
             rf"|please (?:run /login|(?:log ?in|sign ?in)(?: again| to continue)?){END}"
             rf"|(?:log|sign) ?in (?:is )?required{END}"
             r"|(?:your )?(?:oauth|access|refresh|auth(?:entication)?) token (?:(?:has|is|was|could) )?(?:been )?"
-            r"(?:(?:invalid or )?expired|revoked|invalidated|not be refreshed)"
+            r"(?:(?:invalid or )?expired|revoked|invalidated|not be refreshed|already been used to generate)"
             rf"|(?:the )?request had invalid authentication credentials|invalid (?:bearer token|auth method){END}"
             r"|(?:your|this) (?:organization|account) (?:has been disabled|does not have access to)"
             r"|no cookie auth credentials found|invalid access token or token expired"
@@ -217,7 +188,8 @@ PHRASES: Phrases = (
             r"|(?:input|prompt) is too long for (?:the )?requested model"
             r"|input length and `?max_tokens`? exceed context limit|the request exceeds the available context size"
             r"|(?:your |the )?input (?:token count .{0,24}exceeds|exceeds the (?:maximum|context))"
-            rf"|(?:the )?(?:maximum )?context (?:length|window) (?:(?:has been|was|is) )?(?:exceeded|full){_ON}"
+            rf"|(?:the )?(?:maximum )?context (?:length|window|limit) (?:(?:has been|was|is) )?"
+            rf"(?:exceeded|reached|full){_ON}"
             r"|request too large for \S{1,60} in organization"
         ),
     ),
@@ -283,7 +255,7 @@ GENERAL: Phrases = (
             r"|(?:httpx|httpcore|aiohttp|requests|urllib3)\.(?:[a-z_]+\.)?\w*(?:Connect|Connection|Connector|Read|Write|Pool"
             rf"|Protocol)(?:Error|Timeout){END}"
             r"|the server had an error (?:while )?processing|net::ERR_\w+"
-            r"|connect (?:ECONNREFUSED|ETIMEDOUT)\b|read ECONNRESET\b|getaddrinfo E[A-Z_]+\b"
+            r"|connect (?:ECONNREFUSED|ETIMEDOUT|E(?:NET|HOST)UNREACH)\b|read ECONNRESET\b|getaddrinfo E[A-Z_]+\b"
         ),
     ),
 )

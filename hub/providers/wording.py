@@ -45,7 +45,7 @@ _NAME = "|".join(map(re.escape, TYPES))
 _WHO = r"(?:(?:the )?(?:api|server|upstream|provider|endpoint|requested url) (?:returned|re(?:sponded|plied) with) )?"
 _STATUS_WORD = (
     rf"{_WHO}(?:(?:unexpected|last|error,?|response|got|received) )*"
-    r"(?:HTTP(?: (?:status|error|response))?(?: code)?"
+    r"(?:HTTP(?: (?:status|error|response))?(?: (?:client|server) error)?(?: code)?"
     r"|status(?:[ _-]?code)?(?: does not indicate success)?|API Error|error(?: code)?|code"
     r"|request (?:failed|rejected)(?: with)?(?: HTTP)?(?: status)?(?: code)?)"
 )
@@ -104,9 +104,11 @@ class Wording:
     Args:
         own: Phrases of the agent's own making. They come before the vendors', and count on standard error too.
         leads: What the agent writes before an error that it hands on, as a pattern.
+        zone: Of the times that it tells without one; None where they are a server's.
     """
 
-    def __init__(self, own: Phrases = (), leads: str = r"(?!)") -> None:
+    def __init__(self, own: Phrases = (), leads: str = r"(?!)", zone: tzinfo | None = None) -> None:
+        self.zone = zone
         self._told = _table((*own, *PHRASES))
         self._all = (*self._told, *_table(GENERAL))
         self._begin = re.compile(
@@ -239,7 +241,10 @@ def _mapping(text: str, at: int) -> Mapping[str, object]:
 def _of_fields(error: Mapping[str, object]) -> FailureClass | None:
     bodies = [error, *map(jsonline.mapping, jsonline.items(error.get("details")))]
     values = [body.get(name) for body in bodies for name in _FIELDS]
-    named = next((TYPES[value] for value in values if isinstance(value, str) and value in TYPES), None)
+    names = (
+        value.partition(":")[0] for value in values if isinstance(value, str)
+    )  # behind it: of which plan
+    named = next(filter(None, map(TYPES.get, names)), None)
     numbers = (int(value) for value in values if isinstance(value, int) or _is_status(value))
     return named or next(filter(None, map(of_status, numbers)), None)
 

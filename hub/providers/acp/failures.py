@@ -71,7 +71,7 @@ def classify(
     said = readable(text)
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, said)
-    reset = parse_reset(text, now, None)
+    reset = parse_reset(text, now, wording.zone)
     resets_at = reset if reset is not None else hint
     return Failure(kind, said, resets_at, window(text, None if resets_at is None else resets_at - now))
 

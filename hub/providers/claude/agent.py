@@ -5,8 +5,8 @@ Must not: read its output (`stream.py` does), or set its telemetry switches (the
 
 Choices: `-p` with stream-json on both sides keeps one process for the whole run, which takes replies,
 interrupts and permission answers; the prompt goes over standard input and the contract by file, never into
-argv. A resumed session would keep its recorded system prompt, so `--system-prompt-snapshot off` goes with a
-contract.
+argv. A resumed session would keep its recorded system prompt, so `--system-prompt-snapshot off` goes with the contract of
+one; a version older than that option (2.1.257) may still begin one.
 
 Options in `hub.toml`, all optional: `permission_mode` (default `bypassPermissions`, or `default` where a rule of
 `[[approvals]]` is about its tools; any mode but the first asks over the protocol), `partial` (stream text as it is
@@ -82,7 +82,7 @@ class Claude(Provider):
             argv += ["--model", assignment.model]
         if assignment.envelope_path is not None:
             argv += ["--append-system-prompt-file", str(assignment.envelope_path)]
-            argv += ["--system-prompt-snapshot", "off"]
+            argv += ["--system-prompt-snapshot", "off"] if assignment.resume_id else []
         argv += _session(assignment)
         if assignment.options.get("partial") is True:
             argv.append("--include-partial-messages")

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
 
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.wallclock import HERE
 from hub.providers import jsonline
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording, failure
@@ -53,7 +53,8 @@ WORDING = Wording(
     ),
     leads=(
         r"Reconnecting\.\.\. \d+/\d+ \(?|exceeded retry limit, |stream disconnected before completion: "
-        r"|Incomplete response returned, |unexpected status \d{3} [A-Za-z ]{1,40}: "
+        r"|Incomplete response returned, |Error while reading the server response: "
+        r"|unexpected status \d{3} [A-Za-z ]{1,40}: "
     ),
 )
 _SHORT = re.compile(r"per[ -]min|\b[RT]PM\b|last status: 429|429 too many requests", re.IGNORECASE)
@@ -80,18 +81,10 @@ def classify(text: str, now: float, code: str = "", status: int | None = None) -
     kind = class_of(text, code, status) or FailureClass.UNKNOWN
     short = code == "rateLimitExceeded" or _SHORT.search(text) or status == _TOO_MANY
     window = MINUTE_WINDOW if short and code != "usageLimitExceeded" else ""
-    return failure(kind, text, now, zone=local_zone(now), window=window)
+    return failure(kind, text, now, zone=HERE, window=window)
 
 
 def from_exit(stderr: str, now: float, how: str) -> Failure:
     """The failure of a run that ended without saying why: its standard error, else a crash."""
     found = WORDING.of_exit(stderr, now, how)
     return found if found.kind is FailureClass.CRASH else classify(found.text, now)
-
-
-def local_zone(now: float) -> tzinfo | None:
-    """The machine's zone as it is at `now`: Codex tells resets by the clock of the machine it runs on."""
-    try:
-        return datetime.fromtimestamp(now, UTC).astimezone().tzinfo
-    except (ValueError, OverflowError, OSError):
-        return None

@@ -40,11 +40,14 @@ class Windows:
 
     def __init__(self) -> None:
         self._windows: dict[str, _Window] = {}
+        self._told: set[str] = set()
+        """Those of the limit that was told of last: the one that a request runs into is told of just before."""
 
     def update(self, limits: Mapping[str, object]) -> list[Event]:
         """One event for each window that has changed."""
         limit = jsonline.text(limits.get("limitId"))
         events = []
+        self._told.clear()
         for slot in ("primary", "secondary"):
             state = jsonline.mapping(limits.get(slot))
             percent = jsonline.number(state.get("usedPercent"))
@@ -54,12 +57,13 @@ class Windows:
             window = _Window(max(0, round(percent * 10)), jsonline.instant(state.get("resetsAt")))
             before = self._windows.get(name)
             self._windows[name] = window
+            self._told.add(name)
             if before is None or _changed(before, window):
                 events.append(_event(name, window))
         return events
 
     def better(self, failure: Failure, now: float) -> Failure:
-        """The failure with the exact reset: of all used-up windows the one that comes back last.
+        """The failure with the exact reset: of all used-up windows of its limit the one that comes back last.
 
         Any other failure than a usage limit, and a limit without a used-up window, comes back as it is.
         """
@@ -68,7 +72,10 @@ class Windows:
         full = [
             (window.resets_at, name)
             for name, window in self._windows.items()
-            if window.used >= FULL and window.resets_at is not None and window.resets_at > now
+            if name in self._told
+            and window.used >= FULL
+            and window.resets_at is not None
+            and window.resets_at > now
         ]
         if not full:
             return failure

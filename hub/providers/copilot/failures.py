@@ -7,6 +7,7 @@ The words of GitHub's own limits were read in the program, not seen: they need a
 """
 
 from hub.domain.failure import FailureClass
+from hub.domain.wallclock import HERE
 from hub.providers.wording import Wording
 
 WORDING = Wording(
@@ -20,10 +21,7 @@ WORDING = Wording(
         ),
         (
             FailureClass.USAGE_LIMIT,
-            (
-                r"You(?:'ve| have) (?:exceeded|used|run out of) (?:all |the |your )*(?:quota|premium requests?)"
-                r"|Additional usage limit reached|(?:You are )?out of AI credits"
-            ),
+            r"You(?:'ve| have) (?:exceeded|used|run out of) (?:all |the |your )*(?:quota|premium requests?)",
         ),
         # What it was told last stands behind that, and says more.
         (
@@ -31,5 +29,6 @@ WORDING = Wording(
             r"Failed to get response from the AI model(?!.*Last error: (?!Unknown error))",
         ),
     ),
-    leads=r"(?:Last error|Execution failed|Model call failed): ",  # what the vendor said last comes behind it
+    leads=r"(?:Last error|Execution failed|Model call failed|CAPIError): ",  # what the vendor said last comes behind it
+    zone=HERE,
 )

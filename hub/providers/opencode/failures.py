@@ -19,6 +19,7 @@ from collections.abc import Mapping
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import TYPES, of_status
 from hub.providers.wording import Wording, failure
@@ -56,14 +57,9 @@ def of_error(error: Mapping[str, object], now: float) -> Failure:
     body = jsonline.text(data.get("responseBody"))
     words = WORDING.of_error(said)
     kind = TYPES.get(name) or words or of_status(status) or WORDING.of_error(body) or FailureClass.UNKNOWN
-    told = _retry_after(jsonline.mapping(data.get("responseHeaders")))
-    return failure(kind, said, now, reset=None if told is None else now + told)
-
-
-def _retry_after(headers: Mapping[str, object]) -> float | None:
-    """Seconds, from the header's plain form; its date form is rare and no reset is guessed."""
-    value = jsonline.text(headers.get("retry-after"))
-    return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else None  # noqa: PLR2004 - a sane wait
+    header = jsonline.text(jsonline.mapping(data.get("responseHeaders")).get("retry-after")) or "unknown"
+    told = f"retry-after: {header}\n{said}\n{body}"  # the words are often less than the answer they are of
+    return failure(kind, said, now, reset=parse_reset(told, now, None))
 
 
 def retry(status: Mapping[str, object], now: float) -> Retry:

@@ -13,7 +13,7 @@ from hub.providers.wording import Wording
 
 WORDING = Wording(
     (
-        (FailureClass.USAGE_LIMIT, r"Quota exhausted: |free allocated quota exceeded"),
+        (FailureClass.USAGE_LIMIT, r"Quota exhausted: "),
         (
             FailureClass.AUTH,
             r"Qwen OAuth free tier has been discontinued|Please run /auth\b|No auth type is selected",

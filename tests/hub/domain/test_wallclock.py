@@ -1,6 +1,7 @@
 """Zones are read strictly, wall clocks through every change."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import product
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -27,6 +28,18 @@ def test_reads_offsets(name, hours):
 def test_an_instant_on_this_machines_clock(stamp):
     with in_zone("Europe/Berlin"):
         assert wallclock.local(stamp).isoformat() == "2026-11-23T13:00:00.500000+01:00"
+
+
+def test_this_machines_clock_changes_as_its_zone_does():
+    """Berlin goes back on 25 October 2026: an offset that was taken before it is an hour wrong behind it."""
+    zone = ZoneInfo("Europe/Berlin")
+    with in_zone("Europe/Berlin"):
+        for day, hour in product((date(2026, 3, 29), date(2026, 10, 24), date(2026, 10, 25)), range(24)):
+            clock = time(hour, 30)
+            assert wallclock.instants(day, clock, wallclock.HERE) == wallclock.instants(day, clock, zone)
+        moment = datetime.fromtimestamp(1_795_435_200, wallclock.HERE)
+        assert (moment.hour, moment.tzname(), moment.dst()) == (13, "CET", None)
+    assert wallclock.HERE.utcoffset(None) is wallclock.HERE.tzname(None) is None
 
 
 @pytest.mark.parametrize(

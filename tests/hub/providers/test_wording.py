@@ -273,6 +273,23 @@ def test_any_text_is_read_without_raising(text):
         wording.of_stderr(text)
 
 
+@pytest.mark.parametrize("agent", ENDS)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "error: unknown option '--x'",
+        "error: unexpected argument '--x' found\n\n  tip: y",
+        "Options:\n  -h\n\nUnknown argument: x",
+    ],
+)
+def test_a_program_too_old_for_its_options_is_told_to_be_updated(agent, said):
+    """As Claude Code, Codex and Copilot, and Gemini CLI say it; nothing told that hub's own options were meant."""
+    failure = ENDS[agent](said)
+    assert failure.kind is FailureClass.CRASH
+    assert "update it" in failure.text
+    assert "update it" not in ENDS[agent](f"the test has an {said}".replace("\n", " ")).text
+
+
 def test_a_long_text_is_read_in_its_end():
     """The cause stands last, and nobody waits for the rest."""
     assert acp.WORDING.of_stderr("x\n" * 100_000 + "Not logged in") is AUTH

@@ -41,9 +41,11 @@ def test_prompt_and_contract_never_enter_argv():
 
 def test_the_contract_is_a_file_beside_the_programs_own_prompt():
     """A resumed session keeps its recorded system prompt unless the snapshot is off."""
-    given = argv(envelope="text", envelope_path=Path("/repo/.hub/envelope.md"))
+    contract = {"envelope": "text", "envelope_path": Path("/repo/.hub/envelope.md")}
+    given = argv(**contract, resume_id="old")
     assert after(given, "--append-system-prompt-file") == "/repo/.hub/envelope.md"
     assert after(given, "--system-prompt-snapshot") == "off"
+    assert "--system-prompt-snapshot" not in argv(**contract), "no version before 2.1.257 knows it"
 
 
 def test_without_a_contract_the_system_prompt_is_left_alone():

@@ -1,10 +1,13 @@
 """Texts, statuses and fields of Claude Code's failures -> class, reset and window."""
 
+from datetime import datetime
+
 import pytest
 
 from hub.domain.failure import FailureClass
 from hub.providers.claude import failures
 from hub.providers.claude.failures import Signs
+from tests.clock import in_zone
 
 NOW = 1_795_229_000.0  # 2026-11-21T02:43:20Z
 
@@ -55,6 +58,53 @@ def test_the_words_alone_tell_the_class(text, kind):
 )
 def test_fields_are_believed_before_words(signs, kind):
     assert failures.classify(signs, NOW).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"error": "rate_limit", "api_error_status": 429}, FailureClass.USAGE_LIMIT),
+        ({"error": "billing_error", "api_error_type": "invalid_request_error"}, FailureClass.USAGE_LIMIT),
+        ({"api_error": "long_context_credits_required"}, FailureClass.USAGE_LIMIT),
+        ({"error": "oauth_org_not_allowed", "api_error_status": 400}, FailureClass.AUTH),
+        ({"error": "account_on_hold"}, FailureClass.AUTH),
+        ({"error": "invalid_request", "api_error": "org_disabled_credential"}, FailureClass.AUTH),
+        ({"error": "overloaded"}, FailureClass.OVERLOAD),
+        ({"error": "unknown", "api_error": "connection_failed"}, FailureClass.OVERLOAD),
+        ({"error": "unknown", "terminal_reason": "blocking_limit"}, FailureClass.CONTEXT_OVERFLOW),
+        ({"api_error": "message_over_context_limit", "api_error_status": 400}, FailureClass.CONTEXT_OVERFLOW),
+        ({"error": "model_not_found", "api_error_status": 404}, FailureClass.UNKNOWN),
+        ({"error": "a word of next year"}, FailureClass.UNKNOWN),
+    ],
+)
+def test_a_typed_error_needs_no_words(fields, kind):
+    """The words change with each version; the types of a newer one were `unknown`, and nobody took the work."""
+    assert failures.classify(failures.signs(fields, "x", None, Signs()), NOW).kind is kind
+
+
+def test_a_server_that_throttles_everybody_has_used_up_nobodys_limit():
+    """It answers 429 too: the account was taken for empty."""
+    text = "API Error: Server is temporarily limiting requests (not your usage limit) \u00b7 Rate limited"
+    assert failures.classify(Signs(text, status=429), NOW).kind is FailureClass.OVERLOAD
+
+
+@pytest.mark.parametrize(
+    ("text", "resets_at"),
+    [
+        ("You've hit your session limit \u00b7 resets 12:10pm", "2026-11-21T11:10Z"),
+        ("5-hour limit reached \u2219 resets 6pm", "2026-11-21T17:00Z"),
+        ("Weekly limit reached \u2219 resets Nov 24 at 5pm", "2026-11-24T16:00Z"),
+        ("Spending cap reached resets 5:30pm", "2026-11-21T16:30Z"),
+        ("You've hit your weekly limit \u00b7 resets Nov 24, 2am (UTC)", "2026-11-24T02:00Z"),
+        ('API Error: 429 {"error":{"message":"Usage limit reached, resets at 2026-11-21 21:00:00"}}', None),
+    ],
+)
+def test_its_own_clock_is_that_of_this_machine_and_a_servers_is_not(text, resets_at):
+    """Many versions tell no zone: the reset was unknown, and the account tried every few minutes."""
+    with in_zone("Europe/Berlin"):
+        failure = failures.classify(Signs(text), NOW)
+    assert failure.kind is FailureClass.USAGE_LIMIT
+    assert failure.resets_at == (datetime.fromisoformat(resets_at).timestamp() if resets_at else None)
 
 
 def test_the_reset_field_wins_over_the_words():

@@ -1,7 +1,7 @@
 """Codex's command line, its failures and its commands as they are written."""
 
 import tomllib
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import attrs
@@ -15,6 +15,7 @@ from hub.providers.base import Stdin
 from hub.providers.codex import failures
 from hub.providers.codex.agent import PROVIDER
 from hub.providers.codex.items import unwrap
+from tests.clock import in_zone
 from tests.hub.providers.captured import ASSIGNMENT, NOW
 
 
@@ -134,13 +135,14 @@ def test_the_error_code_has_many_forms(info):
     assert status is None
 
 
-def test_the_local_zone_is_that_of_the_moment():
-    zone = failures.local_zone(NOW)
-    assert zone is not None
-    moment = datetime.fromtimestamp(NOW, UTC).astimezone()
-    assert zone.utcoffset(None) == moment.utcoffset()
-    assert isinstance(zone, timezone)
-    assert abs(zone.utcoffset(None)) < timedelta(hours=24)
+def test_a_reset_behind_a_change_of_the_clock_is_told_by_the_clock_of_then():
+    """Berlin goes back on 25 October: with the offset of the day before, the work would begin an hour too early."""
+    text = "You've hit your usage limit. Try again at Oct 26th, 2026 4:13 PM."
+    said, back = (
+        datetime(2026, 10, day, hour, 13, tzinfo=UTC).timestamp() for day, hour in ((24, 9), (26, 15))
+    )
+    with in_zone("Europe/Berlin"):
+        assert failures.classify(text, said).resets_at == back
 
 
 @given(st.text(), st.text(max_size=5), st.none() | st.integers(), st.floats(allow_nan=False))

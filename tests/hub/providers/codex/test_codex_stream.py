@@ -149,6 +149,24 @@ def test_of_two_used_up_windows_the_later_reset_counts():
     assert (folded.outcome.failure.resets_at, folded.outcome.failure.window) == (NOW + 90_000, "seven_day")
 
 
+def test_a_used_up_window_of_another_limit_is_not_waited_for():
+    """A model with a limit of its own may be out for a week: who runs into the usual one waits for that."""
+    mine = {
+        "limitId": "codex",
+        "primary": {"usedPercent": 100, "windowDurationMins": 300, "resetsAt": int(NOW) + 500},
+    }
+    other = {"limitId": "codex_other", "primary": {**mine["primary"], "resetsAt": int(NOW) + 90_000}}
+    error = {"message": "limit", "codexErrorInfo": "usageLimitExceeded"}
+    folded = told(
+        *(
+            rpc(method="account/rateLimits/updated", params={"rateLimits": limits})
+            for limits in (other, mine)
+        ),
+        completed("failed", error=error),
+    )
+    assert (folded.outcome.failure.resets_at, folded.outcome.failure.window) == (NOW + 500, "five_hour")
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

@@ -1,15 +1,18 @@
 """Copilot CLI's command line and failures, and what it says in the model's place."""
 
+from datetime import datetime
+
 import attrs
 import pytest
 
 from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.acp.failures import class_of
+from hub.providers.acp.failures import class_of, classify
 from hub.providers.base import Ending, Stdin
 from hub.providers.copilot import failures
 from hub.providers.copilot.agent import PROVIDER
+from tests.clock import in_zone
 from tests.hub.providers.acp.lines import ended, words
 from tests.hub.providers.captured import ASSIGNMENT, fold, lines_of, rpc
 
@@ -61,6 +64,34 @@ def test_environment_of_an_account():
 )
 def test_its_own_words_come_before_the_vendors(text, kind):
     assert class_of(text, wording=failures.WORDING) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "resets_at"),
+    [
+        (
+            "You've reached your weekly rate limit. Please wait for your limit to reset on April 20, 2026 at 2:00 AM.",
+            "2026-04-20T00:00Z",
+        ),
+        (
+            "Sorry, you've exceeded your 5 hour session limits. Please retry after 2733 seconds.",
+            "2026-04-18T08:45:33Z",
+        ),
+        (
+            "Sorry, you've hit a rate limit that restricts it. Please try again in 2 hours.",
+            "2026-04-18T10:00Z",
+        ),
+    ],
+)
+def test_the_reset_of_a_limit_is_told_by_this_machines_clock(text, resets_at):
+    """It tells no zone: the reset of a week's limit was unknown, and the account tried every few minutes."""
+    with in_zone("Europe/Berlin"):
+        now = datetime.fromisoformat("2026-04-18T08:00Z").timestamp()
+        failure = classify(text, 0, now, wording=failures.WORDING)
+    assert (failure.kind, failure.resets_at) == (
+        FailureClass.USAGE_LIMIT,
+        datetime.fromisoformat(resets_at).timestamp(),
+    )
 
 
 def test_an_error_in_the_models_place_is_no_answer():

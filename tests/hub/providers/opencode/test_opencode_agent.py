@@ -104,7 +104,28 @@ def test_the_reset_is_the_header_the_vendor_sent():
     error = {"name": "APIError", "data": {"message": "m", "statusCode": 429, "responseHeaders": headers}}
     assert failures.of_error(error, NOW).resets_at == NOW + 3600
     headers["retry-after"] = "Sat, 21 Nov 2026 09:00:00 GMT"
+    assert failures.of_error(error, NOW).resets_at == NOW + 10_000
+    headers["retry-after"] = "soon"
     assert failures.of_error(error, NOW).resets_at is None
+
+
+def test_the_reset_may_stand_in_the_words_alone():
+    words = "5 hour usage limit reached. It will reset in 2 hours 41 minutes. To continue, enable usage from your balance"
+    failure = failures.of_error({"name": "APIError", "data": {"message": words}}, NOW)
+    assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, NOW + 9_660)
+
+
+def test_the_reset_may_stand_in_the_answer_alone():
+    """As that of a ChatGPT plan: of its answer OpenCode shows only the sentence."""
+    body = json.dumps(
+        {"error": {"type": "usage_limit_reached", "message": "m", "resets_at": int(NOW) + 7_200}}
+    )
+    error = {
+        "name": "APIError",
+        "data": {"message": "The usage limit has been reached", "responseBody": body},
+    }
+    failure = failures.of_error(error, NOW)
+    assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, NOW + 7_200)
 
 
 def test_a_crash_tells_the_end_of_standard_error():
