@@ -10,11 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import Protocol
 
 import attrs
 import trio
 
+from hub.acp.connection import EditorConnection
 from hub.acp.daemon import ProjectDaemon
 from hub.acp.prompts import fenced
 from hub.acp.telling import content, kind_of, line
@@ -81,16 +81,6 @@ def _words(approval: Approval, context: EventMeta) -> str:
     return "\n\n".join(filter(None, lines))
 
 
-class EditorSide(Protocol):
-    """The editor's side of the connection."""
-
-    async def tell(self, method: str, params: JsonObject, /) -> None:
-        """Send a notification."""
-
-    async def ask(self, method: str, params: JsonObject, /) -> JsonObject:
-        """Send a request; its result."""
-
-
 @attrs.define
 class Asking:
     """Those of one conversation.
@@ -105,7 +95,7 @@ class Asking:
 
     conversation: str
     daemon: ProjectDaemon
-    editor: EditorSide
+    editor: EditorConnection
     tree_of: Callable[[str], PurePath]
     call_of: Callable[[str], str]
     _shown: dict[str, trio.CancelScope] = attrs.field(factory=dict)

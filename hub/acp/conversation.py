@@ -17,9 +17,10 @@ from pathlib import PurePath
 import attrs
 import trio
 
-from hub.acp.asking import Asking, EditorSide
+from hub.acp.asking import Asking
 from hub.acp.changes import changes_of
 from hub.acp.choices import SessionChoices
+from hub.acp.connection import EditorConnection
 from hub.acp.daemon import END, ProjectDaemon, Records
 from hub.acp.prompts import text_of
 from hub.acp.telling import USER, Teller, Update, content
@@ -77,7 +78,7 @@ class EditorConversation:
 
     id: str
     daemon: ProjectDaemon
-    editor: EditorSide
+    editor: EditorConnection
     nursery: trio.Nursery
     choices: SessionChoices = attrs.field(factory=SessionChoices)
     sessions: list[str] = attrs.field(factory=list)

@@ -30,9 +30,7 @@ class Approval:
     reason: str
     severity: Severity
     created_at: Timestamp
-    expires_at: Annotated[
-        str | None, Meta(description="When nobody's answer counts as a no; null: it waits for ever.")
-    ]
+    expires_at: Annotated[str | None, "When nobody's answer counts as a no; null: it waits for ever."]
     kind: Action
     session_id: str
     provider: str
@@ -40,9 +38,7 @@ class Approval:
     tool: str
     context: Annotated[
         EventMeta,
-        Meta(
-            description="What the agent told: `command`, `path`, `paths`, `input`; `cut`: not all is there. Redacted."
-        ),
+        "What the agent told: `command`, `path`, `paths`, `input`; `cut`: not all is there. Redacted.",
     ]
 
     @property
@@ -75,10 +71,7 @@ class Resolution:
         str, Meta(max_length=MAX_NOTE, description="For the agent, where its protocol has room.")
     ] = ""
     always: Annotated[
-        bool,
-        Meta(
-            description="Of a yes: for the same tool on the very same command or path it holds until the session ends."
-        ),
+        bool, "Of a yes: for the same tool on the very same command or path it holds until the session ends."
     ] = False
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.meta import Meta, Open
+from hub.api.meta import Open
 from hub.errors import Code
 
 
@@ -30,7 +30,7 @@ class Done:
 class FieldProblem:
     """One field that does not validate."""
 
-    path: Annotated[str, Meta(description="JSON path, from `$`.")]
+    path: Annotated[str, "JSON path, from `$`."]
     message: str
 
 

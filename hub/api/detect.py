@@ -47,12 +47,12 @@ class Intel:
     files_touched: list[str]
     skills: list[str]
     mcps: list[str]
-    recent_turns: Annotated[list[Turn], Meta(description="The last 16, oldest first.")]
+    recent_turns: Annotated[list[Turn], "The last 16, oldest first."]
     tokens_in: int
     tokens_out: int
-    tokens_exact: Annotated[bool, Meta(description="Whether the figures cover the whole session.")]
+    tokens_exact: Annotated[bool, "Whether the figures cover the whole session."]
     message_count: int
-    alarm: Annotated[str, Meta(description="Why this is not to be trusted; empty when nothing is wrong.")]
+    alarm: Annotated[str, "Why this is not to be trusted; empty when nothing is wrong."]
 
 
 @attrs.frozen(kw_only=True)
@@ -62,27 +62,23 @@ class Detected:
     id: str
     provider: str
     display_name: str
-    surface: Annotated[str, Meta(description="command-line, editor, desktop, server or program.")]
-    pid: Annotated[int, Meta(description="Of its outermost process; 0 = it does not run.")]
-    pids: Annotated[list[int], Meta(description="Of all its processes.")]
+    surface: Annotated[str, "command-line, editor, desktop, server or program."]
+    pid: Annotated[int, "Of its outermost process; 0 = it does not run."]
+    pids: Annotated[list[int], "Of all its processes."]
     running: bool
     work_dir: str
-    account: Annotated[str, Meta(description="An account's label, else the folder of its configuration.")]
-    detected_via: Annotated[list[str], Meta(description="`process` and `transcript`, one or both.")]
-    last_active: Annotated[int, Meta(description="Unix time.")]
-    owner: Annotated[Literal["user", "hub"], Meta(description="Who has started it.")]
-    confidence: Annotated[Confidence, Meta(description="How sure it is that the session is the agent's.")]
-    candidates: Annotated[
-        list[str], Meta(description="Ids of sessions that may be the agent's, where nobody can tell.")
-    ]
+    account: Annotated[str, "An account's label, else the folder of its configuration."]
+    detected_via: Annotated[list[str], "`process` and `transcript`, one or both."]
+    last_active: Annotated[int, "Unix time."]
+    owner: Annotated[Literal["user", "hub"], "Who has started it."]
+    confidence: Annotated[Confidence, "How sure it is that the session is the agent's."]
+    candidates: Annotated[list[str], "Ids of sessions that may be the agent's, where nobody can tell."]
     alarm: Annotated[
         str,
-        Meta(
-            description="Why the account's store was not searched to its end, in an entry of its own for that store: "
-            "some of its sessions may be missing. Else empty."
-        ),
+        "Why the account's store was not searched to its end, in an entry of its own for that store: "
+        "some of its sessions may be missing. Else empty.",
     ]
-    adoptable: Annotated[bool, Meta(description="Whether it works in this project.")]
+    adoptable: Annotated[bool, "Whether it works in this project."]
     session: Intel | None
 
 
@@ -103,9 +99,9 @@ class AdoptOrder:
 
     id: DetectedId
     target: ProviderName
-    start: Annotated[bool, Meta(description="Begin a session on the target.")] = False
-    interactive: Annotated[bool, Meta(description="Open the target's own program in a terminal.")] = False
-    stop: Annotated[bool, Meta(description="End the agent first, if it still runs.")] = False
+    start: Annotated[bool, "Begin a session on the target."] = False
+    interactive: Annotated[bool, "Open the target's own program in a terminal."] = False
+    stop: Annotated[bool, "End the agent first, if it still runs."] = False
     repository: Annotated[
         str,
         Meta(
@@ -124,17 +120,13 @@ class Adopted(Done):
 
     id: str
     target: str
-    brief: Annotated[str, Meta(description="The brief's path; its signed form lies beside it.")]
+    brief: Annotated[str, "The brief's path; its signed form lies beside it."]
     mode: Literal["brief", "start", "interactive"]
-    resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")] = (
-        False
-    )
-    running: Annotated[bool, Meta(description="Whether the agent still runs.")] = False
-    stopped: Annotated[
-        list[int], Meta(description="The agent's processes, and those below them, that were ended.")
-    ]
-    session_id: Annotated[str, Meta(description="The session that was started; empty for other modes.")]
+    resumed: Annotated[bool, "Whether the agent is told to go on in its own session."] = False
+    running: Annotated[bool, "Whether the agent still runs."] = False
+    stopped: Annotated[list[int], "The agent's processes, and those below them, that were ended."]
+    session_id: Annotated[str, "The session that was started; empty for other modes."]
     branch: str
     worktree: str
-    command: Annotated[str, Meta(description="What runs in the terminal; empty for other modes.")]
+    command: Annotated[str, "What runs in the terminal; empty for other modes."]
     terminal: str

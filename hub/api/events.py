@@ -41,7 +41,7 @@ class EventRecord:
     """One record of the event log."""
 
     id: EventId
-    ts: Annotated[str, Meta(description="Time of day, UTC, `HH:MM:SS.mmm`.")]
+    ts: Annotated[str, "Time of day, UTC, `HH:MM:SS.mmm`."]
     tag: Tag
     msg: str
     meta: EventMeta = attrs.field(factory=EventMeta)

@@ -38,9 +38,9 @@ class IndexState(StrEnum):
 class ScanProgress:
     """The scan of the code under way, or the last one of this daemon."""
 
-    files: Annotated[int, Meta(description="New or changed files it has taken in.")]
+    files: Annotated[int, "New or changed files it has taken in."]
     bytes: int
-    error: Annotated[str, Meta(description='Why it did not come to its end; "" = it did, or still goes on.')]
+    error: Annotated[str, 'Why it did not come to its end; "" = it did, or still goes on.']
 
 
 @attrs.frozen(kw_only=True)
@@ -49,12 +49,12 @@ class Graph:
 
     nodes: int
     edges: int
-    files: Annotated[int, Meta(description="Files of code that are indexed.")]
+    files: Annotated[int, "Files of code that are indexed."]
     chunks: int
     state: IndexState
-    scanned_at: Annotated[Timestamp | None, Meta(description="When the last whole scan of the code began.")]
-    truncated: Annotated[bool, Meta(description="There is more code than is indexed.")]
-    event_id: Annotated[EventId, Meta(description="The last event that is in the graph.")]
+    scanned_at: Annotated[Timestamp | None, "When the last whole scan of the code began."]
+    truncated: Annotated[bool, "There is more code than is indexed."]
+    event_id: Annotated[EventId, "The last event that is in the graph."]
     scan: ScanProgress
 
 
@@ -103,7 +103,7 @@ class CodeEdge(AsNamed):
 class GraphNode(CodeNode):
     """One node of the graph."""
 
-    session_id: Annotated[str, Meta(description='"" = it is of the code.')]
+    session_id: Annotated[str, '"" = it is of the code.']
     weight: float
     created_at: Timestamp
     updated_at: Timestamp
@@ -145,10 +145,8 @@ class ProjectGraph:
 
     nodes: list[CodeNode]
     edges: list[CodeEdge]
-    truncated: Annotated[bool, Meta(description="There is more than is told.")]
-    limit: Annotated[
-        str, Meta(description='Of what there is too much, as in "20,000 nodes"; "" = all is told.')
-    ]
+    truncated: Annotated[bool, "There is more than is told."]
+    limit: Annotated[str, 'Of what there is too much, as in "20,000 nodes"; "" = all is told.']
 
 
 @attrs.frozen(kw_only=True)

@@ -43,19 +43,17 @@ class HistoryQuery:
         str,
         Meta(max_length=64, pattern=r"^[A-Za-z0-9_.]*$(?!\n)", description="Only records of this event."),
     ] = ""
-    session_id: Annotated[
-        SessionId, Meta(description="Only records of this session; the beginning of its id does.")
-    ] = ""
+    session_id: Annotated[SessionId, "Only records of this session; the beginning of its id does."] = ""
 
 
 @attrs.frozen(kw_only=True)
 class Move:
     """One step of a handoff."""
 
-    source: Annotated[str, Meta(description="The state that was left.")]
-    target: Annotated[str, Meta(description="The state that was come to.")]
+    source: Annotated[str, "The state that was left."]
+    target: Annotated[str, "The state that was come to."]
     reason: str = ""
-    abandoned: Annotated[bool, Meta(description="The handoff was given up with this step.")] = False
+    abandoned: Annotated[bool, "The handoff was given up with this step."] = False
 
 
 @attrs.frozen(kw_only=True)
@@ -68,9 +66,7 @@ class HistoryEntry:
     provider: str
     summary: str
     session_id: str
-    account: Annotated[
-        str, Meta(description='The account that the record is of; "" where it is of none.')
-    ] = ""
+    account: Annotated[str, 'The account that the record is of; "" where it is of none.'] = ""
     exit_code: int | None = None
     """Of an acceptance command; null where none ended."""
     hfs: int | Literal["pending"] | None = None
@@ -83,8 +79,8 @@ class HistoryEntry:
     """Of a handoff's record that chose the receiver: who else was asked for, and why it was none of them."""
     move: Move | None = None
     """What a handoff's record says; null for any other."""
-    commit: Annotated[str, Meta(description='The commit that the record is of; "" where it is of none.')] = ""
-    branch: Annotated[str, Meta(description='The branch that the record is of; "" where it is of none.')] = ""
+    commit: Annotated[str, 'The commit that the record is of; "" where it is of none.'] = ""
+    branch: Annotated[str, 'The branch that the record is of; "" where it is of none.'] = ""
     held_by: str | None = None
     """Of the newest `taken` records, where only these are asked for, back to one that holds: a branch of yours that has its
     commit now; "": none has. null: it was not looked at."""
@@ -199,7 +195,7 @@ class Diff:
 
     summary: str
     diff: str
-    truncated: Annotated[bool, Meta(description="There is more than is told.")]
+    truncated: Annotated[bool, "There is more than is told."]
 
 
 @attrs.frozen(kw_only=True)

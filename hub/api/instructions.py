@@ -10,7 +10,6 @@ from typing import Annotated
 
 import attrs
 
-from hub.api.meta import Meta
 from hub.domain.trust.instruction import InstructionKind
 
 
@@ -18,12 +17,9 @@ from hub.domain.trust.instruction import InstructionKind
 class Instruction:
     """One file, rule or skill that tells agents how to work."""
 
-    path: Annotated[
-        str,
-        Meta(description='In the project, or from ~/; "" = a skill that a profile names and no file holds.'),
-    ]
+    path: Annotated[str, 'In the project, or from ~/; "" = a skill that a profile names and no file holds.']
     kind: InstructionKind
     title: str
-    scope: Annotated[str, Meta(description="`project`, `user`, a folder, or `profile:<name>`.")]
+    scope: Annotated[str, "`project`, `user`, a folder, or `profile:<name>`."]
     bytes: int
-    sha256: Annotated[str, Meta(description='"" = too large to read.')]
+    sha256: Annotated[str, '"" = too large to read.']

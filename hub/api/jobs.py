@@ -11,7 +11,7 @@ from typing import Annotated
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import Meta, ProviderName
+from hub.api.meta import ProviderName
 
 
 @attrs.frozen(kw_only=True)
@@ -25,9 +25,7 @@ class Whom:
 class InstallOrder(Whom):
     """What to install."""
 
-    background: Annotated[
-        bool, Meta(description="Without a terminal; what it prints is in the event log alone.")
-    ] = False
+    background: Annotated[bool, "Without a terminal; what it prints is in the event log alone."] = False
 
 
 @attrs.frozen(kw_only=True)
@@ -37,5 +35,5 @@ class Begun(Done):
     job: str
     provider: str
     account: str
-    command: Annotated[str, Meta(description="What runs, as a person would type it.")]
-    terminal: Annotated[str, Meta(description="The program of the terminal; empty = none.")]
+    command: Annotated[str, "What runs, as a person would type it."]
+    terminal: Annotated[str, "The program of the terminal; empty = none."]

@@ -23,7 +23,7 @@ Tag = Annotated[
         description="As in Ollama's library: `qwen3-vl:8b`.",
     ),
 ]
-Server = Annotated[BaseUrl, Meta(description='Of an Ollama; "" = `OLLAMA_HOST`, else its usual place.')]
+Server = Annotated[BaseUrl, 'Of an Ollama; "" = `OLLAMA_HOST`, else its usual place.']
 
 
 @attrs.frozen(kw_only=True)
@@ -43,7 +43,7 @@ class LocalModel:
     family: str
     parameters: str
     quantization: str
-    vision: Annotated[bool, Meta(description="Whether it takes images.")]
+    vision: Annotated[bool, "Whether it takes images."]
 
 
 @attrs.frozen(kw_only=True)
@@ -61,7 +61,7 @@ class LocalModels:
 
     base_url: str
     reachable: bool
-    detail: Annotated[str, Meta(description="Why the server was not reached.")]
+    detail: Annotated[str, "Why the server was not reached."]
     models: list[LocalModel]
     curated: list[CuratedModel]
 

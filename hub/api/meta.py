@@ -68,4 +68,4 @@ Trust = Annotated[
         description="The `digest` of a `trust_needed`: the user agrees for this time to what was named there.",
     ),
 ]
-Timestamp = Annotated[str, Meta(description="ISO 8601, UTC.")]
+Timestamp = Annotated[str, "ISO 8601, UTC."]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import attrs
 
-from hub.api.meta import UNSET, AsNamed, Meta, Timestamp, Unset
+from hub.api.meta import UNSET, AsNamed, Timestamp, Unset
 from hub.domain.breaker import BreakerState
 
 
@@ -21,10 +21,8 @@ class Breaker:
     name: str
     state: BreakerState
     failures: int
-    opened_at: Annotated[Timestamp, Meta(description="Left out while it is closed.")] | Unset = UNSET
-    until: (
-        Annotated[Timestamp, Meta(description="When it is tried again; left out while it is closed.")] | Unset
-    ) = UNSET
+    opened_at: Annotated[Timestamp, "Left out while it is closed."] | Unset = UNSET
+    until: Annotated[Timestamp, "When it is tried again; left out while it is closed."] | Unset = UNSET
 
 
 @attrs.frozen(kw_only=True)

@@ -49,9 +49,7 @@ class RunOrder:
     """Which pipeline to run."""
 
     name: Label
-    resume: Annotated[
-        bool, Meta(description="Take over what the pipeline's last run completed; only the rest runs.")
-    ] = False
+    resume: Annotated[bool, "Take over what the pipeline's last run completed; only the rest runs."] = False
     trust: Trust = ""
 
 

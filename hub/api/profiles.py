@@ -26,7 +26,7 @@ class Profile:
     """A named way to work."""
 
     name: str
-    chain: Annotated[list[str], Meta(description="Providers, the first choice first.")]
+    chain: Annotated[list[str], "Providers, the first choice first."]
     kinds: list[str]
     skills: list[str]
     context_hint: str
@@ -62,11 +62,9 @@ class ProfileOutcome:
 
     profile: str
     runs: int
-    judged: Annotated[
-        int, Meta(description="Runs with a result: neither stopped nor without acceptance commands.")
-    ]
-    successes: Annotated[int, Meta(description="Runs that the acceptance commands passed.")]
-    success_rate: Annotated[float | None, Meta(description="Of the runs that were judged.")]
+    judged: Annotated[int, "Runs with a result: neither stopped nor without acceptance commands."]
+    successes: Annotated[int, "Runs that the acceptance commands passed."]
+    success_rate: Annotated[float | None, "Of the runs that were judged."]
     avg_tokens: float | None
-    avg_cost_usd: Annotated[float | None, Meta(description="Of the runs whose cost is known.")]
+    avg_cost_usd: Annotated[float | None, "Of the runs whose cost is known."]
     last_run: Timestamp | None

@@ -64,8 +64,8 @@ class ProviderStatus:
     account: str
     model: str
     reason: str
-    resets_at: Annotated[Timestamp | None, Meta(description="When it may be chosen again.")]
-    accounts: Annotated[list[AccountStatus], Meta(description="Each of its accounts, the active one first.")]
+    resets_at: Annotated[Timestamp | None, "When it may be chosen again."]
+    accounts: Annotated[list[AccountStatus], "Each of its accounts, the active one first."]
 
 
 @attrs.frozen(kw_only=True)
@@ -84,21 +84,13 @@ class Login:
 
     logged_in: bool
     method: Annotated[
-        str,
-        Meta(
-            description="`key` (in .hub/.env or hub.toml), `oauth`, `stored_key` (the agent keeps it), or empty."
-        ),
+        str, "`key` (in .hub/.env or hub.toml), `oauth`, `stored_key` (the agent keeps it), or empty."
     ]
     login_command: str
-    expires_at: Annotated[
-        Timestamp | None, Meta(description="Of a login that the agent does not renew by itself.")
-    ]
-    key_names: Annotated[list[str], Meta(description="The variables that it takes a key from.")]
+    expires_at: Annotated[Timestamp | None, "Of a login that the agent does not renew by itself."]
+    key_names: Annotated[list[str], "The variables that it takes a key from."]
     keys: Annotated[
-        list[str],
-        Meta(
-            description="Those for which .hub/.env holds a key that is given to this agent, and to no other."
-        ),
+        list[str], "Those for which .hub/.env holds a key that is given to this agent, and to no other."
     ]
 
 
@@ -168,10 +160,8 @@ class KeyOrder:
 
     name: Annotated[
         ProviderName,
-        Meta(
-            description="A provider; one of the variables it takes its key from, for the first agent that takes it; "
-            "or both, as in opencode.ANTHROPIC_API_KEY."
-        ),
+        "A provider; one of the variables it takes its key from, for the first agent that takes it; "
+        "or both, as in opencode.ANTHROPIC_API_KEY.",
     ]
     value: Key
 

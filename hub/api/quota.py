@@ -10,26 +10,24 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.meta import Meta, Timestamp
+from hub.api.meta import Timestamp
 from hub.domain.quota import window
 from hub.domain.quota.forecast import Outlook
 
 Source = Annotated[
     window.Source,
-    Meta(
-        description="Where the figures come from: what the agent said, a usage limit it met, its own files, its "
-        "maker's server, a cap in hub.toml; or nobody told anything."
-    ),
+    "Where the figures come from: what the agent said, a usage limit it met, its own files, its "
+    "maker's server, a cap in hub.toml; or nobody told anything.",
 ]
 Unit = Annotated[
     Literal["percent", "tokens", ""],
-    Meta(description="Of `remaining`, `total` and `burnPerMin`; tokens where the whole is known."),
+    "Of `remaining`, `total` and `burnPerMin`; tokens where the whole is known.",
 ]
-Whole = Annotated[int | None, Meta(description="null = nobody has told it.")]
-Share = Annotated[float | None, Meta(description="0 to 1; null = nobody has told it.")]
-Instant = Annotated[Timestamp | None, Meta(description="ISO 8601, UTC; null = not known.")]
-Rate = Annotated[float | None, Meta(description="Of `unit`; null = too little was seen yet to tell.")]
-Minutes = Annotated[float | None, Meta(description="Minutes from now; null = there is no forecast.")]
+Whole = Annotated[int | None, "null = nobody has told it."]
+Share = Annotated[float | None, "0 to 1; null = nobody has told it."]
+Instant = Annotated[Timestamp | None, "ISO 8601, UTC; null = not known."]
+Rate = Annotated[float | None, "Of `unit`; null = too little was seen yet to tell."]
+Minutes = Annotated[float | None, "Minutes from now; null = there is no forecast."]
 
 
 @attrs.frozen(kw_only=True)
@@ -64,9 +62,9 @@ class MeterReading:
 class Burned:
     """What one session has spent with one model."""
 
-    session_id: Annotated[str, Meta(description='"" = agents that hub did not start.')]
-    model: Annotated[str, Meta(description='"" = its agent has not said.')]
-    tokens: Annotated[int, Meta(description="In and out, cached ones included.")]
+    session_id: Annotated[str, '"" = agents that hub did not start.']
+    model: Annotated[str, '"" = its agent has not said.']
+    tokens: Annotated[int, "In and out, cached ones included."]
 
 
 @attrs.frozen(kw_only=True)
@@ -74,18 +72,14 @@ class MeteredWindow(Window):
     """One quota window, how it was used up so far, and by whom."""
 
     rises: Annotated[
-        list[MeterReading],
-        Meta(description="Since the window began, or hub first heard of it; the newest 64, oldest first."),
+        list[MeterReading], "Since the window began, or hub first heard of it; the newest 64, oldest first."
     ]
     burned: Annotated[
-        list[Burned],
-        Meta(description="Everything that the account spent since `burnedSince`, by whom; the most first."),
+        list[Burned], "Everything that the account spent since `burnedSince`, by whom; the most first."
     ]
     burned_since: Annotated[
         Timestamp,
-        Meta(
-            description="When the window began, or hub first heard of it; later where hub no longer knows who spent what."
-        ),
+        "When the window began, or hub first heard of it; later where hub no longer knows who spent what.",
     ]
 
 
@@ -95,11 +89,8 @@ class Entry(Window):
 
     provider: str
     account: str
-    tokens_today: Annotated[
-        int, Meta(description="Tokens, in and out, that hub saw this account spend since midnight UTC.")
-    ]
+    tokens_today: Annotated[int, "Tokens, in and out, that hub saw this account spend since midnight UTC."]
     tokens_elsewhere: Annotated[
-        int,
-        Meta(description="Those of them that agents spent which hub did not start; read from their files."),
+        int, "Those of them that agents spent which hub did not start; read from their files."
     ]
     windows: list[MeteredWindow]

@@ -53,21 +53,15 @@ class Taken(Done):
 
     session_id: str
     how: How
-    commit: Annotated[str, Meta(description='The commit that was made; "" for a patch.')]
-    branch: Annotated[str, Meta(description='The branch it is on; "" for a patch.')]
+    commit: Annotated[str, 'The commit that was made; "" for a patch.']
+    branch: Annotated[str, 'The branch it is on; "" for a patch.']
     files: int
-    summary: Annotated[str, Meta(description="Per-file change summary.")]
-    left_out: Annotated[
-        list[str],
-        Meta(description="New files that are not in it: `.hub`, bytecode, caches, coverage."),
-    ]
-    patch: Annotated[str, Meta(description='The patch in base64; "" but with `how` `patch`.')]
-    verified: Annotated[
-        bool | None,
-        Meta(description="What the acceptance commands said of it; null: none was run."),
-    ] = None
+    summary: Annotated[str, "Per-file change summary."]
+    left_out: Annotated[list[str], "New files that are not in it: `.hub`, bytecode, caches, coverage."]
+    patch: Annotated[str, 'The patch in base64; "" but with `how` `patch`.']
+    verified: Annotated[bool | None, "What the acceptance commands said of it; null: none was run."] = None
     worktree_has_more: Annotated[
-        bool, Meta(description="Whether its worktree has what is in no snapshot, and so was not taken.")
+        bool, "Whether its worktree has what is in no snapshot, and so was not taken."
     ] = False
 
 
@@ -76,7 +70,7 @@ class Discard:
     """Whose worktree and branch go."""
 
     session_id: SessionId = ""
-    force: Annotated[bool, Meta(description="Also a result that was not taken.")] = False
+    force: Annotated[bool, "Also a result that was not taken."] = False
 
 
 @attrs.frozen(kw_only=True)
@@ -86,17 +80,14 @@ class Discarded(Done):
     session_id: str
     branch: str
     worktree: str
-    tip: Annotated[
-        str,
-        Meta(description='Where the branch was; git keeps that commit for some weeks. "": there was none.'),
-    ]
+    tip: Annotated[str, 'Where the branch was; git keeps that commit for some weeks. "": there was none.']
 
 
 @attrs.frozen(kw_only=True)
 class Clean:
     """Of which sessions that have ended worktree and branch go. Without `force` never a result that was not taken."""
 
-    merged: Annotated[bool, Meta(description="Only of those whose result is in the current branch.")] = False
+    merged: Annotated[bool, "Only of those whose result is in the current branch."] = False
     older: (
         Annotated[
             int,
@@ -104,8 +95,8 @@ class Clean:
         ]
         | None
     ) = None
-    force: Annotated[bool, Meta(description="Also results that were not taken.")] = False
-    dry: Annotated[bool, Meta(description="Only say what would go.")] = False
+    force: Annotated[bool, "Also results that were not taken."] = False
+    dry: Annotated[bool, "Only say what would go."] = False
 
 
 @attrs.frozen(kw_only=True)

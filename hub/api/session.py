@@ -74,9 +74,7 @@ class Run:
             description="The id it is to have: the same order may then be given again, and begins once.",
         ),
     ] = ""
-    queue: Annotated[
-        bool, Meta(description="Whether it waits for its turn where there is no place for it now.")
-    ] = False
+    queue: Annotated[bool, "Whether it waits for its turn where there is no place for it now."] = False
 
 
 @attrs.frozen(kw_only=True)
@@ -87,12 +85,8 @@ class Started(Done):
     task_id: str
     branch: str
     worktree: str
-    withheld: Annotated[
-        list[str], Meta(description="Of the user's changes: paths that hub takes into no branch.")
-    ]
-    position: Annotated[
-        int, Meta(description="Its place among those that wait for their turn; 0: it has begun.")
-    ]
+    withheld: Annotated[list[str], "Of the user's changes: paths that hub takes into no branch."]
+    position: Annotated[int, "Its place among those that wait for their turn; 0: it has begun."]
 
 
 @attrs.frozen(kw_only=True)
@@ -134,9 +128,7 @@ class Stopped(Done):
     state: str
     session_id: str | Unset = UNSET
     run_id: str | Unset = UNSET
-    begun: Annotated[bool, Meta(description="False: it waited for its turn, and did nothing.")] | Unset = (
-        UNSET
-    )
+    begun: Annotated[bool, "False: it waited for its turn, and did nothing."] | Unset = UNSET
 
 
 @attrs.frozen(kw_only=True)
@@ -152,21 +144,16 @@ class Cost:
     """What the session has cost."""
 
     session_usd: Annotated[
-        float | None,
-        Meta(
-            description="What is known of it. With `priced` false it is more; null: nothing of it has a price."
-        ),
+        float | None, "What is known of it. With `priced` false it is more; null: nothing of it has a price."
     ]
-    tokens_in: Annotated[int, Meta(description="All of them, read from and written to a cache included.")]
+    tokens_in: Annotated[int, "All of them, read from and written to a cache included."]
     tokens_out: int
     provider: str
     cached_in: int
     cache_write_in: int
-    priced: Annotated[bool, Meta(description="Whether every token has a price.")]
+    priced: Annotated[bool, "Whether every token has a price."]
     sources: Annotated[
         list[Literal["agent", "prices"]],
-        Meta(description="Where the figure comes from: the agent's own, a list of prices."),
+        "Where the figure comes from: the agent's own, a list of prices.",
     ]
-    unpriced_models: Annotated[
-        list[str], Meta(description="Models on no list; empty text: one nobody named.")
-    ]
+    unpriced_models: Annotated[list[str], "Models on no list; empty text: one nobody named."]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import attrs
 
-from hub.api.meta import Meta, Timestamp
+from hub.api.meta import Timestamp
 from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State
 from hub.domain.session import LeftOut, SessionState
@@ -30,7 +30,7 @@ class Status:
     handoffs_done: int
     hfs_score: float
     hfs_history: list[float]
-    hfs_pending: Annotated[bool, Meta(description="Whether the newest handoff's score is still to come.")]
+    hfs_pending: Annotated[bool, "Whether the newest handoff's score is still to come."]
     fsm_state: State
     session_state: SessionState
     account: str
@@ -40,32 +40,29 @@ class Status:
     stopping: bool
     verified: Annotated[
         bool | None,
-        Meta(
-            description="What the acceptance commands said; false where there are none, null while nothing is said."
-        ),
+        "What the acceptance commands said; false where there are none, null while nothing is said.",
     ]
-    run_id: Annotated[str, Meta(description='The pipeline run it is a node of; "" = none.')]
+    run_id: Annotated[str, 'The pipeline run it is a node of; "" = none.']
     left_out: list[LeftOut]
     branch: str
     withheld: Annotated[
         list[str],
-        Meta(
-            description="Folders of hub's own that the agent has put into its work: on no branch, and still in its worktree."
-        ),
+        "Folders of hub's own that the agent has put into its work: on no branch, and still in its worktree.",
     ]
     worktree: str
     wait_until: Annotated[
-        Timestamp | None,
-        Meta(description="When a quota that it waits for is there again; null also where nobody knows."),
+        Timestamp | None, "When a quota that it waits for is there again; null also where nobody knows."
     ]
     wait_reason: str
-    reason: Annotated[str, Meta(description="Of the handoff under way.")]
+    reason: Annotated[str, "Of the handoff under way."]
     last_action: Annotated[
-        str,
-        Meta(
-            description='What its agent said, did or asked last, in one line; "" = nothing since the daemon began.'
-        ),
+        str, 'What its agent said, did or asked last, in one line; "" = nothing since the daemon began.'
     ]
     started_at: Timestamp | None
     ended_at: Timestamp | None
     error: ErrorNote | None
+
+    @property
+    def needs(self) -> str:
+        """Whom it waits for, as in the list of sessions: `approval`, `input` or `none`."""
+        return "approval" if self.needs_approval else "input" if self.needs_input else "none"

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.meta import Meta
 from hub.domain.trust.settings import Does
 
 State = Literal["not_needed", "trusted", "untrusted", "changed"]
@@ -23,12 +22,9 @@ class TrustItem:
     """One thing that needs the user's word."""
 
     does: Does
-    key: Annotated[str, Meta(description="Where it stands: `session.verify`, or `file:.mcp.json`.")]
-    text: Annotated[str, Meta(description="What it would do, in one line. Redacted.")]
-    change: Annotated[
-        Change,
-        Meta(description="Against what was agreed to before; nothing at a first time."),
-    ]
+    key: Annotated[str, "Where it stands: `session.verify`, or `file:.mcp.json`."]
+    text: Annotated[str, "What it would do, in one line. Redacted."]
+    change: Annotated[Change, "Against what was agreed to before; nothing at a first time."]
 
 
 @attrs.frozen(kw_only=True)
@@ -38,8 +34,6 @@ class Trusted:
     project: str
     state: State
     trusted: bool
-    digest: Annotated[str, Meta(description="Of the whole set.")]
+    digest: Annotated[str, "Of the whole set."]
     items: list[TrustItem]
-    gone: Annotated[
-        list[str], Meta(description="Where there was something that was agreed to, and is nothing now.")
-    ]
+    gone: Annotated[list[str], "Where there was something that was agreed to, and is nothing now."]

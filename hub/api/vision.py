@@ -22,10 +22,10 @@ class VisionConfig:
     """`[vision]` of `hub.toml`."""
 
     enabled: bool
-    provider: Annotated[str, Meta(description="Whose key of .hub/.env is sent.")]
+    provider: Annotated[str, "Whose key of .hub/.env is sent."]
     model: str
-    base_url: Annotated[str, Meta(description="Of an OpenAI-compatible server.")]
-    max_pixels: Annotated[int, Meta(description="An image with more is refused; a screenshot has fewer.")]
+    base_url: Annotated[str, "Of an OpenAI-compatible server."]
+    max_pixels: Annotated[int, "An image with more is refused; a screenshot has fewer."]
 
 
 @attrs.frozen(kw_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -17,6 +18,7 @@ import attrs
 from hub.actors.pipelines.answers import run_status
 from hub.api.pipelines import RunStatus
 from hub.cli.context import note_left_out
+from hub.client.quick import unless_absent
 from hub.domain.config.model import PipelineSettings
 from hub.domain.config.profiles import together
 from hub.domain.config.reader import Config
@@ -51,13 +53,8 @@ def config_of(project: Path, flags: Mapping[str, object] | None = None, gate: Ga
 
 def providers_of(project: Path, gate: Gate | None = None) -> Collection[str]:
     """Who may be named: the agents that ship with hub, and in a project those of its own."""
-    try:
-        config = config_of(project, gate=gate)
-    except HubError as error:
-        if error.code is not Code.NOT_A_REPOSITORY:
-            raise
-        return names()
-    return load_all(lambda: config)
+    config = unless_absent(partial(config_of, project, gate=gate), {Code.NOT_A_REPOSITORY})
+    return load_all(lambda: config) if config is not None else names()
 
 
 def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[PipelineSettings, ...]:

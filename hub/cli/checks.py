@@ -22,13 +22,16 @@ import attrs
 from hub import __version__
 from hub.api.health import Health
 from hub.cli.ending import several
+from hub.client.place import how_to_end
+from hub.client.quick import find
 from hub.domain.text.figures import counted, first_of
 from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import project_tables, settings
 from hub.io.git.guard import guarded
-from hub.io.project.places import Places, exclude_hub, state_dir
+from hub.io.project.places import Places, exclude_hub, load_key, state_dir
 from hub.io.project.trust import Gate
+from hub.owners import Owners
 
 _GIT = (2, 31)
 _FREE = 200 * 1024 * 1024
@@ -222,7 +225,6 @@ def _hub_dir(places: Places) -> Finding:
 
 def _audit(places: Places) -> Finding:
     from hub.io.audit.journal import verify_file
-    from hub.io.project.places import load_key
 
     if not (places.audit.exists() or places.audit_head.exists()):
         return Finding("audit log", ok=True, detail="none yet")
@@ -247,9 +249,6 @@ def _detection() -> Finding:
 
 
 def _daemon(places: Places) -> Finding:
-    from hub.client.place import how_to_end
-    from hub.client.quick import find
-
     if not places.daemon_json.exists():
         return Finding("daemon", ok=False, detail="not running", hint="Start it: hub daemon", warning=True)
     api = find(None, places.root)
@@ -265,8 +264,6 @@ def _daemon(places: Places) -> Finding:
 
 def _callers(_: Places) -> Finding:
     """Whether the daemon can tell its user's connections from others'."""
-    from hub.owners import Owners
-
     with Owners() as owners:
         if owners.known:
             return Finding("callers", ok=True, detail="only your own user's connections are served")

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from hub.client.place import root_of
+from hub.client.quick import Api, find
 from hub.errors import HubError
 
 if TYPE_CHECKING:
-    from hub.client.quick import Api
     from hub.domain.config.model import PipelineSettings, ProfileSettings
     from hub.domain.config.reader import Config
     from hub.io.project.places import Places
@@ -29,7 +30,6 @@ _PATIENCE = 1.0
 
 def places_of(ctx: click.Context) -> Places | None:
     """Of the project that is meant; None outside of any."""
-    from hub.client.place import root_of
     from hub.io.project.places import Places
 
     root = root_of(Path(ctx.find_root().params.get("project") or ".").absolute())
@@ -96,8 +96,6 @@ def approvals(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 
 
 def _daemon(ctx: click.Context) -> Api:
-    from hub.client.quick import find
-
     given = ctx.find_root().params
     return find(given.get("port") or None, Path(given.get("project") or ".").absolute(), timeout=_PATIENCE)
 

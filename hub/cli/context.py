@@ -6,9 +6,10 @@ Must not: import Trio or the web stack; short commands stay short.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -19,14 +20,19 @@ from hub.domain.text.safe import one_json
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
+    from hub.domain.redaction.redactor import Redactor
     from hub.io.project.trust import Gate
 
 F = TypeVar("F", bound=Callable[..., object])
+P = ParamSpec("P")
 T = TypeVar("T")
 
-json_option: Callable[[F], F] = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
-)
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+
+
+def with_json(command: Callable[Concatenate[click.Context, P], T]) -> Callable[P, T]:
+    """The last decorator of every command: `--json`, and what it is called with."""
+    return _json(click.pass_context(command))
 
 
 def session_id(_: click.Context, __: click.Parameter, given: str) -> str:
@@ -92,6 +98,14 @@ def note_left_out(gate: Gate) -> None:
             "what hub.toml would run, send or open is left out, for you have not agreed to it. See: hub trust"
         )
         click.echo(f"note: {words}", err=True)
+
+
+def hiding() -> Redactor:
+    """Hides what looks like a secret, for a command that asks no daemon, which would know some by their values."""
+    from hub.domain.redaction.redactor import KnownSecrets, Redactor
+    from hub.io.project.places import KEY_BYTES, load_key
+
+    return Redactor(KnownSecrets(), load_key("redaction") or os.urandom(KEY_BYTES))
 
 
 def show(value: T, *, as_json: bool, text: Callable[[T], str]) -> None:

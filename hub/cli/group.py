@@ -76,10 +76,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "daemon": ("daemon", "Run the project's daemon until stopped."),
         "service": ("service", "Run the daemon as a service that starts when you log in."),
         "config": ("config", "Show and change settings."),
-        "completion": (
-            "completion",
-            "Print or install shell completion.",
-        ),
+        "completion": ("completion", "Print or install shell completion."),
         "help": ("help", "Show help for a command or a topic."),
         "version": ("help", "Show hub's version and what it runs on."),
     },

@@ -10,13 +10,13 @@ import os
 from pathlib import Path
 
 from hub.api.convert import unstructure
+from hub.cli.context import hiding
 from hub.client.place import root_of
-from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
 from hub.errors import HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import settings
-from hub.io.project.places import KEY_BYTES, Places, load_key, state_dir
+from hub.io.project.places import Places, state_dir
 from hub.providers.registry import load_all
 from hub.usage.counting import Count
 from hub.usage.machine import Moved, moved, used
@@ -34,7 +34,7 @@ def told(count: Count, home: str, since: int, folder: Path) -> dict[str, object]
     elsewhere, unknown = _moved(folder)
     rows, gaps = used(count, home, os.environ, since, elsewhere)
     value: dict[str, object] = {"usage": unstructure(rows), "gaps": [*unknown, *gaps]}
-    return Redactor(KnownSecrets(), load_key("redaction") or os.urandom(KEY_BYTES)).value(plain_value(value))
+    return hiding().value(plain_value(value))
 
 
 def _moved(folder: Path) -> tuple[list[Moved], list[str]]:

@@ -14,6 +14,7 @@ from typing import TextIO
 
 import click
 
+from hub.cli.context import hiding
 from hub.cli.terminal.width import columns, hung
 from hub.domain.text.safe import clean
 from hub.domain.trust.settings import Does, Item
@@ -104,13 +105,7 @@ def ask(gate: Gate, standing: TrustStanding) -> None:
 
 def shown(standing: TrustStanding, stream: TextIO) -> Iterator[str]:
     """What the project would do, in the words of the question; a line that is new begins with +, a changed one with ~."""
-    from hub.domain.redaction.redactor import KnownSecrets, Redactor
-    from hub.io.project.places import KEY_BYTES, load_key
-
-    hide, width = (
-        Redactor(KnownSecrets(), load_key("redaction") or os.urandom(KEY_BYTES)).text,
-        columns(stream),
-    )
+    hide, width = hiding().text, columns(stream)
     head = {
         "not_needed": "needs no trust: it names nothing to run, send or open.",
         "trusted": "is trusted. This is what it may do:",

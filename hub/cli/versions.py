@@ -1,24 +1,21 @@
 """The installed programs, asked for their versions by a command: all at once, and none waited for longer than the rest.
 
-Owns: the asking beside the command's own work, and the line that says who is waited for.
+Owns: the asking beside the command's own work, and who is waited for.
 Must not: wait for a program that hangs; leave one running.
 Tests: tests/hub/cli/commands/test_setup.py
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 
 import attrs
-import click
 import trio
 
-from hub.cli.terminal.width import columns
+from hub.cli.terminal.meanwhile import waiting_for
 from hub.domain.config.reader import Config
 from hub.io.processes.probe import ProgramProbe, probe
 from hub.providers.provider import Provider
@@ -66,20 +63,6 @@ class Versions:
             return None
         while not answer.done() and (left := self._until - time.monotonic()) > 0:
             late = [name for name, other in self._answers.items() if not other.done()]
-            with _shown(f"asking for versions: {', '.join(late)}"):
+            with waiting_for(f"asking for versions: {', '.join(late)}"):
                 wait([self._answers[name] for name in late], left, "FIRST_COMPLETED")
         return answer.result() if answer.done() else None
-
-
-@contextmanager
-def _shown(words: str) -> Iterator[None]:
-    """On a terminal, and only for so long; by nothing that a poor one does not know."""
-    width = columns(sys.stderr) - 1
-    if width <= 0:
-        yield
-        return
-    click.echo(f"{words[:width]}\r", err=True, nl=False)
-    try:
-        yield
-    finally:
-        click.echo(f"{' ' * min(len(words), width)}\r", err=True, nl=False)

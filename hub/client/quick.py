@@ -11,7 +11,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -211,8 +211,8 @@ _LONG = 20
 """Digits no port has; `int` refuses thousands of them with an error of its own."""
 
 
-def unless_absent(ask: Callable[[], T]) -> T | None:
-    """What the project's daemon answers; None where there is none to ask.
+def unless_absent(ask: Callable[[], T], absent: Container[Code] = ABSENT) -> T | None:
+    """What is asked for; None where it is refused with one of the codes of what is absent: there is no daemon to ask.
 
     Raises:
         HubError: Whatever else it is refused for.
@@ -220,7 +220,7 @@ def unless_absent(ask: Callable[[], T]) -> T | None:
     try:
         return ask()
     except HubError as error:
-        if error.code not in ABSENT:
+        if error.code not in absent:
             raise
         return None
 

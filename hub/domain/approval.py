@@ -18,7 +18,7 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.meta import EventMeta, only
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
@@ -269,7 +269,7 @@ def lasting(approval: ApprovalRecord) -> ApprovalRecord:
     covered = scope(approval.request)
     if not covered:
         detail = "This can only be allowed once: it does not say exactly what would be allowed."
-        raise unfit("always", detail, f"Run: hub approve {approval.id}")
+        raise invalid_field("always", detail, f"Run: hub approve {approval.id}")
     return attrs.evolve(approval, always=covered)
 
 

@@ -31,9 +31,9 @@ def no_such(
     meant = f"Did you mean {near[0]!r}? " if near else ""
     told = f"{meant}Known: {', '.join(names)}." if names else hint
     detail = f"There is no {what} {given!r}."
-    return unfit(what, detail, told) if code is Code.INVALID else HubError(code, detail, hint=told)
+    return invalid_field(what, detail, told) if code is Code.INVALID else HubError(code, detail, hint=told)
 
 
-def unfit(field: str, why: str, hint: str = "") -> HubError:
+def invalid_field(field: str, why: str, hint: str = "") -> HubError:
     """INVALID: why what this field of a request names cannot do it."""
     return HubError(Code.INVALID, why, hint=hint, errors=[{"path": f"$.{field}", "message": why}])

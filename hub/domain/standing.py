@@ -34,7 +34,7 @@ def group(*, needs: str, state: str, position: int, wait_until: str | None) -> i
     return QUEUED if position or state == "waiting" else WORKS
 
 
-def words(*, needs: str, state: str, position: int, verified: bool | None) -> str:
+def words(*, state: str, verified: bool | None, needs: str = "none", position: int = 0) -> str:
     """What it does; where it waits for an instant, that says more."""
     if needs != "none":
         return NEEDS[needs]

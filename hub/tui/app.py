@@ -1,7 +1,7 @@
 """The app: its pages, what is drawn when, and how it stands with the daemon.
 
 Owns: the way from the live events to the page in sight, at most ten times a second, and the keys that every page has.
-Must not: import what talks to the daemon before the first paint, or hold what a page shows.
+Must not: import Trio or a page that nobody sees before the first paint, or hold what a page shows.
 
 Nothing moves while nothing happens: there is no timer but the one that holds back the next ten events.
 """
@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -26,7 +26,9 @@ from textual.notifications import Notify, SeverityLevel
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
+from hub.client.quick import Api
 from hub.domain.event import RecordJson
+from hub.errors import Code, HubError
 from hub.tui.board import BoardPage
 from hub.tui.daemon import LocalDaemon, off_loop
 from hub.tui.link import Link, LinkStanding
@@ -37,15 +39,9 @@ from hub.tui.projects import Project
 from hub.tui.rows import PlainBars, plain
 from hub.tui.typed import TypedKeys
 
-if TYPE_CHECKING:
-    from hub.client.quick import Api
-    from hub.errors import HubError
-
 _KEPT = 5000
 """Events that their page can show."""
 _NAMES = {"escape": "esc"}
-_OUTSIDE = "not_a_repository"
-"""The error of who is in no project; its list of codes is not imported before the first paint."""
 _PACE = 0.1
 """Seconds between two repaints that events ask for."""
 
@@ -220,7 +216,7 @@ class HubApp(App[None]):
 
     def _stands(self, standing: LinkStanding, error: HubError | None) -> None:
         before, self.standing = self.standing, standing
-        self.outside = error is not None and error.code == _OUTSIDE
+        self.outside = error is not None and error.code is Code.NOT_A_REPOSITORY
         self._announce(_notice(standing, error, can_start=self.start is not None))
         self.refresh_bindings()
         for screen in self.screen_stack:
@@ -282,8 +278,6 @@ class HubApp(App[None]):
             self.run_worker(self._start(self.start), group="start")
 
     async def _start(self, start: Callable[[], object]) -> None:
-        from hub.errors import HubError
-
         self._announce("Starting a daemon for this project ...")
         try:
             await off_loop(start)
@@ -345,7 +339,7 @@ def _notice(standing: LinkStanding, error: HubError | None, *, can_start: bool) 
             return f"No daemon runs for this project yet; waiting for one. {start}"
         case LinkStanding.AWAY:
             return f"The daemon is away; looking for it. Agents work on, nothing is lost. {start}"
-        case LinkStanding.REFUSED if error is not None and error.code == _OUTSIDE:
+        case LinkStanding.REFUSED if error is not None and error.code is Code.NOT_A_REPOSITORY:
             return f"{error.detail} The board has the sessions of all your projects; enter goes to one."
         case LinkStanding.REFUSED:
             return f"{error.detail} {error.hint}" if error is not None else "The daemon refuses."

@@ -11,20 +11,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Footer, Input, Static
 
+from hub.api.approvals import Approval
 from hub.domain.wallclock import moment
 from hub.tui.dialogs import Dialog
 from hub.tui.diffs import colour_of
 from hub.tui.rows import Row, Rows, fitted, plain, row
-
-if TYPE_CHECKING:
-    from hub.api.approvals import Approval
 
 Answer = tuple[str, bool, bool, str]
 """The request, whether it is allowed, whether for the rest of the session, and the words for the agent."""

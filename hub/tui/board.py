@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.api.sessions import Session, Sessions
 from hub.domain.quota import spoken
-from hub.domain.standing import GROUPS, NEEDED, QUEUED, WAITS, WORKS, words
+from hub.domain.standing import GROUPS, NEEDED, QUEUED, WAITS, WORKS
 from hub.domain.text.figures import agent_name
 from hub.domain.wallclock import moment
 from hub.tui.daemon import off_loop
@@ -22,9 +23,6 @@ from hub.tui.orders import OrderFacts, OrdersPage
 from hub.tui.page import cut
 from hub.tui.projects import Project, sessions
 from hub.tui.rows import Piece, Row, Rows, row
-
-if TYPE_CHECKING:
-    from hub.api.sessions import Session
 
 _LOOKS = {"completed": "good", "failed": "bad", "stopped": "warn"}
 _AGAIN = 3.0
@@ -61,12 +59,7 @@ def state_of(session: Session, now: float) -> Piece:
     place = session.group
     if place == WAITS and session.wait_until:
         return f"until {moment(session.wait_until, now)}", "warn"
-    told = words(
-        needs=session.needs,
-        state=session.session_state,
-        position=session.position,
-        verified=session.verified,
-    )
+    told = session.standing
     if place == NEEDED:
         return told, "mine"
     if session.session_state == "completed" and not session.verified:
@@ -130,8 +123,6 @@ class BoardPage(OrdersPage):
 
     async def load(self) -> None:
         """Every session."""
-        from hub.api.sessions import Sessions
-
         daemon = self.hub.daemon
         own = (await daemon.get(Sessions, "/api/sessions")).sessions if self.hub.up else self.sessions
         elsewhere = await self._others() if self.everywhere else []

@@ -8,17 +8,14 @@ Tests: tests/hub/tui/test_pages.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from hub.api.costs import Costs, Spent, summed
+from hub.api.session import Cost
+from hub.api.sessions import Session, Sessions
 from hub.domain.text.figures import cost as cost_in_words
 from hub.domain.wallclock import moment
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
-
-if TYPE_CHECKING:
-    from hub.api.costs import Spent
-    from hub.api.session import Cost
-    from hub.api.sessions import Session
 
 _SOURCES = {"agent": "the agent itself", "prices": "the list of prices"}
 _SHOWN = 100
@@ -51,9 +48,6 @@ class CostPage(Page):
 
     async def load(self) -> None:
         """All that was spent, and whose it is."""
-        from hub.api.costs import Costs
-        from hub.api.sessions import Sessions
-
         costs = await self.hub.daemon.get(Costs, "/api/costs")
         listed = await self.hub.daemon.get(Sessions, "/api/sessions")
         sessions = {one.session_id: one for one in listed.sessions}
@@ -67,8 +61,6 @@ class CostPage(Page):
 
 def rows_of(spent: Sequence[Spent], sessions: Mapping[str, Session], now: float, width: int) -> Iterator[Row]:
     """Each agent's sum, and each session's, the newest first."""
-    from hub.api.costs import summed
-
     if not spent:
         yield row(("nothing was used yet; n on the board starts a session", "dim"))
         return

@@ -13,10 +13,9 @@ import asyncio
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from hub.client.quick import Api, Query
+from hub.client.quick import Api, Query
 
 T = TypeVar("T")
 

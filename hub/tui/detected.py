@@ -7,18 +7,17 @@ Tests: tests/hub/tui/test_pages.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.api.detect import Adopted, AdoptOrder, Detected
+from hub.api.providers import ProviderStatus
 from hub.domain.text.figures import counted, first_of, span
 from hub.tui.dialogs import Choose, Confirm, Read
 from hub.tui.page import Page, cut, label
 from hub.tui.rows import Row, Rows, row
-
-if TYPE_CHECKING:
-    from hub.api.detect import Detected
 
 _PATIENCE = 130.0
 
@@ -34,14 +33,10 @@ class DetectedPage(Page):
         Binding("r", "reload", "Look again"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[Detected] = []
+    found: Sequence[Detected] = ()
 
     async def load(self) -> None:
         """A look at the machine; asked for, never by itself."""
-        from hub.api.detect import Detected
-
         self.heading("Detected: looking ...")
         self.found = await self.hub.daemon.get(list[Detected], "/api/detect")
         running = sum(one.running for one in self.found)
@@ -65,9 +60,6 @@ class DetectedPage(Page):
             self.attempt(self._adopt(one))
 
     async def _adopt(self, one: Detected) -> None:
-        from hub.api.detect import Adopted, AdoptOrder
-        from hub.api.providers import ProviderStatus
-
         found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
         usable = [(each.name, each.display_name) for each in found if each.status in ("standby", "active")]
         target = await self.app.push_screen_wait(Choose("Who goes on with it?", usable))
@@ -88,7 +80,7 @@ class DetectedPage(Page):
         self.say(f"session {done.session_id}" if done.mode == "start" else f"brief: {done.brief}")
 
 
-def rows_of(found: list[Detected], now: float, width: int) -> Iterator[Row]:
+def rows_of(found: Sequence[Detected], now: float, width: int) -> Iterator[Row]:
     """Those that run first."""
     for one in sorted(found, key=lambda one: (not one.running, -one.last_active)):
         if one.alarm:

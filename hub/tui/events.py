@@ -120,8 +120,4 @@ def _whole(record: RecordJson) -> Iterable[Row]:
     yield row(record["msg"])
     yield row("")
     for name, value in record.get("meta", {}).items():
-        yield row((f"{name}: ", "dim"), (_plain(value), "dim"))
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)
+        yield row((f"{name}: ", "dim"), (value if isinstance(value, str) else repr(value), "dim"))

@@ -7,21 +7,20 @@ Tests: tests/hub/tui/test_pages.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from hub.api.graph import Chunk, Graph, Scanning
 from hub.domain.text.figures import counted
 from hub.domain.wallclock import moment
+from hub.errors import HubError
 from hub.tui.dialogs import Read
 from hub.tui.page import Page
 from hub.tui.rows import Choices, Row, Rows, row
-
-if TYPE_CHECKING:
-    from hub.api.graph import Chunk, Graph
 
 _LIMIT = 50
 _SHOWN = 3
@@ -40,9 +39,7 @@ class GraphPage(Page):
         Binding("escape", "list", "List", show=False, tooltip="To what was found"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[Chunk] = []
+    found: Sequence[Chunk] = ()
 
     def body(self) -> ComposeResult:
         """The question, and what is found."""
@@ -56,8 +53,6 @@ class GraphPage(Page):
 
     async def load(self) -> None:
         """How much is known."""
-        from hub.api.graph import Graph
-
         graph = await self.hub.daemon.get(Graph, "/api/graph")
         self.heading(_size(graph, self.now))
 
@@ -74,8 +69,6 @@ class GraphPage(Page):
         self.order(self._index())
 
     async def _index(self) -> None:
-        from hub.api.graph import Scanning
-
         await self.hub.daemon.post(Scanning, "/api/graph/scan")
         self.say("The index is brought up to date; r shows how far it is.")
 
@@ -85,9 +78,6 @@ class GraphPage(Page):
             self.run_worker(self._ask(event.value.strip()), exclusive=True, group="question")
 
     async def _ask(self, question: str) -> None:
-        from hub.api.graph import Chunk
-        from hub.errors import HubError
-
         try:
             self.found = await self.hub.daemon.get(
                 list[Chunk], "/api/retrieval", {"q": question[:2000], "limit": _LIMIT}
@@ -110,7 +100,7 @@ class GraphPage(Page):
             self.app.push_screen(Read(f"{chunk.path}:{chunk.start_line}", lines))
 
 
-def rows_of(found: list[Chunk]) -> Iterator[Row]:
+def rows_of(found: Sequence[Chunk]) -> Iterator[Row]:
     """Each chunk with its first lines."""
     for one in found:
         mark = f"  {one.mark}" if one.mark else ""

@@ -8,10 +8,12 @@ Tests: tests/hub/tui/test_pages.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.api.history import Commit, CommitDiff, HistoryEntry, Rewind, Rewound
+from hub.api.sessions import Sessions
 from hub.domain.standing import occasion
 from hub.domain.wallclock import moment
 from hub.tui.dialogs import Confirm, Read
@@ -19,9 +21,6 @@ from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
 from hub.tui.words import for_people
-
-if TYPE_CHECKING:
-    from hub.api.history import Commit, CommitDiff, HistoryEntry
 
 _NEWEST = 500
 _SHORT = 12
@@ -46,27 +45,22 @@ class HistoryPage(Page):
         Binding("t", "other", "Timeline", tooltip="The audit timeline, or the snapshots again"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.timeline = False
-        self.commits: list[Commit] = []
+    timeline = False
+    """Whether that is seen, and not the snapshots."""
 
     async def load(self) -> None:
         """One of the two lists."""
-        from hub.api.history import Commit, HistoryEntry
-        from hub.api.sessions import Sessions
-
         rows = self.query_one(Rows)
         if self.timeline:
             found = await self.hub.daemon.get(list[HistoryEntry], "/api/history", {"limit": _NEWEST})
             self.heading("Timeline, the newest first; t shows the snapshots")
             rows.show(timeline_rows(found, self.now))
         else:
-            self.commits = await self.hub.daemon.get(list[Commit], "/api/history/commits")
+            commits = await self.hub.daemon.get(list[Commit], "/api/history/commits")
             self.heading("Snapshots, the newest first; t shows the timeline")
             listed = await self.hub.daemon.get(Sessions, "/api/sessions")
             titles = {one.session_id: one.title for one in listed.sessions}
-            rows.show(commit_rows(self.commits, titles, self.now))
+            rows.show(commit_rows(commits, titles, self.now))
 
     def action_other(self) -> None:
         """The other list."""
@@ -82,8 +76,6 @@ class HistoryPage(Page):
         self.order(self._rewind(self.at))
 
     async def _diff(self, sha: str) -> CommitDiff:
-        from hub.api.history import CommitDiff
-
         return await self.hub.daemon.get(CommitDiff, "/api/history/diff", {"sha": sha})
 
     async def _preview(self, sha: str) -> None:
@@ -92,8 +84,6 @@ class HistoryPage(Page):
         self.app.push_screen(Read(f"Snapshot {sha[:_SHORT]}", lines))
 
     async def _rewind(self, sha: str) -> None:
-        from hub.api.history import Rewind, Rewound
-
         found = await self._diff(sha)
         about = f"A new branch at {sha[:_SHORT]}; nothing else moves. The snapshot changed:\n{found.summary}"
         if await self.app.push_screen_wait(Confirm("Make a branch here?", about)):

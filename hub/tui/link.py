@@ -12,13 +12,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from hub.client.quick import Api
 from hub.domain.event import RecordJson
+from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
     import trio
 
-    from hub.client.quick import Api
-    from hub.errors import HubError
 
 TAIL = 2000
 """Events of before that are asked for at the beginning."""
@@ -96,8 +96,6 @@ class Link:
 
     async def _follow_for_ever(self) -> None:
         import trio
-
-        from hub.errors import Code, HubError
 
         delay, standing = _FIRST, LinkStanding.LOOKING
         while True:

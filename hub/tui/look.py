@@ -1,13 +1,12 @@
 """What the screens are drawn with: letters for marks and bars, in Unicode or in plain ASCII.
 
-Owns: the two sets of marks, bars and sparklines made of them, and how far an instant is.
+Owns: the two sets of marks, bars and sparklines made of them.
 Must not: know what is drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import attrs
 
@@ -79,8 +78,3 @@ ASCII = Look(
     last="`-",
     trunk="| ",
 )
-
-
-def seconds_until(stamp: str, now: float) -> float:
-    """From now to an ISO instant."""
-    return datetime.fromisoformat(stamp).timestamp() - now

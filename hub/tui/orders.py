@@ -122,8 +122,8 @@ class OrdersPage(Page):
         work = {
             "approve": self._approve,
             "reply": self._reply,
-            "pause": self._pause,
-            "resume": self._resume,
+            "pause": lambda session: self._hold(session, on=True),
+            "resume": lambda session: self._hold(session, on=False),
             "handoff": self._handoff,
             "stop": self._stop,
             "run": self._run,
@@ -161,12 +161,6 @@ class OrdersPage(Page):
             reply = TextReply(reply=text, session_id=session_id)
             await self.hub.daemon.post(Replied, "/api/session/reply", reply)
             self.say("Sent.")
-
-    async def _pause(self, session_id: str) -> None:
-        await self._hold(session_id, on=True)
-
-    async def _resume(self, session_id: str) -> None:
-        await self._hold(session_id, on=False)
 
     async def _hold(self, session_id: str, *, on: bool) -> None:
         from hub.api.session import Pause, Paused

@@ -23,6 +23,7 @@ from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
 from hub.domain.event import RecordJson
+from hub.errors import HubError
 from hub.tui.daemon import LocalDaemon
 from hub.tui.look import Look
 from hub.tui.projects import Project
@@ -268,8 +269,6 @@ class Page(Screen[None]):
             self.run_worker(self._load(), group="load")
 
     async def _load(self) -> None:
-        from hub.errors import HubError
-
         began = time.monotonic()
         try:
             await self.load()
@@ -299,8 +298,6 @@ class Page(Screen[None]):
         self.reload()
 
     async def _tried(self, work: Coroutine[object, object, None]) -> None:
-        from hub.errors import HubError
-
         try:
             await work
         except HubError as error:

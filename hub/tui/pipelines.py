@@ -8,20 +8,19 @@ Tests: tests/hub/tui/test_pages.py
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.api.pipelines import Node, NodeStatus, Pipeline, RunOrder, RunStarted, RunStatus
 from hub.domain.standing import words
 from hub.domain.text.figures import span
+from hub.domain.wallclock import local
+from hub.errors import Code, HubError
 from hub.tui.dialogs import Confirm
 from hub.tui.look import Look
 from hub.tui.page import Page, cut
 from hub.tui.rows import Piece, Row, Rows, row
-
-if TYPE_CHECKING:
-    from hub.api.pipelines import Node, NodeStatus, Pipeline, RunStatus
 
 _LOOKS = {"completed": "good", "failed": "bad", "stopped": "warn", "running": "info", "starting": "info"}
 _START = 130.0
@@ -39,9 +38,7 @@ class PipelinesPage(Page):
         Binding("n", "go", "Run", tooltip="Run this pipeline"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.run_status: RunStatus | None = None
+    run_status: RunStatus | None = None
 
     def on_mount(self) -> None:
         """The bars of a run that goes on grow with the clock."""
@@ -59,9 +56,6 @@ class PipelinesPage(Page):
 
     async def load(self) -> None:
         """The list, and the run that goes on or was the last."""
-        from hub.api.pipelines import Pipeline, RunStatus
-        from hub.errors import Code, HubError
-
         found = await self.hub.daemon.get(list[Pipeline], "/api/pipelines")
         try:
             self.run_status = await self.hub.daemon.get(RunStatus, "/api/pipelines/run")
@@ -95,8 +89,6 @@ class PipelinesPage(Page):
         self.order(self._go(self.at.partition("\n")[0]))
 
     async def _go(self, name: str) -> None:
-        from hub.api.pipelines import RunOrder, RunStarted
-
         if await self.app.push_screen_wait(Confirm(f"Run the pipeline {name}?")):
             await self.hub.daemon.post(RunStarted, "/api/pipelines/run", RunOrder(name=name), patience=_START)
 
@@ -142,7 +134,7 @@ def _stands(state: str, *, sure: bool) -> Piece:
     """A state in words, and how these look; what is done and was not verified is a warning."""
     if not state:
         return "", "dim"
-    told = words(needs="none", state=state, position=0, verified=sure)
+    told = words(state=state, verified=sure)
     return told, "warn" if state == "completed" and not sure else _LOOKS.get(state, "dim")
 
 
@@ -182,20 +174,17 @@ def _bars(run: RunStatus | None, now: float, cells: int, look: Look) -> dict[str
     """A bar for each node that has begun, all on one line of time."""
     if run is None or not run.started_at:
         return {}
-    begin = _seconds(run.started_at)
-    end = _seconds(run.ended_at) if run.ended_at else now
+    begin = local(run.started_at).timestamp()
+    end = local(run.ended_at).timestamp() if run.ended_at else now
     whole = max(1.0, end - begin)
     bars = {}
     for node in run.nodes:
         if not node.started_at:
             continue
-        start, stop = _seconds(node.started_at), _seconds(node.ended_at) if node.ended_at else end
+        start = local(node.started_at).timestamp()
+        stop = local(node.ended_at).timestamp() if node.ended_at else end
         left = min(cells - 1, max(0, round((start - begin) * cells / whole)))
         wide = max(1, min(cells - left, round((stop - start) * cells / whole)))
         bar = " " * left + look.full * wide + " " * (cells - left - wide)
         bars[node.id] = f"{bar} {span(stop - start)}"
     return bars
-
-
-def _seconds(stamp: str) -> float:
-    return datetime.fromisoformat(stamp).timestamp()

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import attrs
 
+from hub.api.sessions import Session, Sessions
+from hub.client.quick import Api
+from hub.errors import HubError
 from hub.tui.daemon import LocalDaemon
-
-if TYPE_CHECKING:
-    from hub.api.sessions import Session
-    from hub.client.quick import Api
 
 
 @attrs.frozen
@@ -44,9 +42,6 @@ async def sessions(projects: Iterable[Project]) -> list[tuple[Project, list[Sess
 
 
 async def _sessions(project: Project) -> list[Session]:
-    from hub.api.sessions import Sessions
-    from hub.errors import HubError
-
     try:
         return (await LocalDaemon(project.find).get(Sessions, "/api/sessions")).sessions
     except HubError:

@@ -8,17 +8,14 @@ Tests: tests/hub/tui/test_pages.py
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hub.api.observability import Breaker
+from hub.api.providers import ProviderConfig, ProviderStatus
 from hub.domain.text.figures import counted
 from hub.domain.wallclock import moment
 from hub.tui.dialogs import Read
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
-
-if TYPE_CHECKING:
-    from hub.api.observability import Breaker
-    from hub.api.providers import ProviderConfig, ProviderStatus
 
 _LOOKS = {"active": "good", "standby": "", "exhausted": "warn", "error": "dim"}
 _CIRCUITS = {"open": "bad", "half-open": "warn"}
@@ -32,9 +29,6 @@ class ProvidersPage(Page):
 
     async def load(self) -> None:
         """How they are, and how their breakers stand."""
-        from hub.api.observability import Breaker
-        from hub.api.providers import ProviderStatus
-
         found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
         circuits = await self.hub.daemon.get(list[Breaker], "/api/circuit")
         self.heading("Providers and their accounts  (circuit open: not asked until it has recovered)")
@@ -45,8 +39,6 @@ class ProvidersPage(Page):
         self.attempt(self._details(event.key))
 
     async def _details(self, name: str) -> None:
-        from hub.api.providers import ProviderConfig
-
         found = await self.hub.daemon.get(list[ProviderConfig], "/api/config/providers")
         one = next((each for each in found if each.name == name), None)
         if one is not None:

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.app import ComposeResult
 
+from hub.api.quota import Entry, MeteredWindow, Window
 from hub.domain.quota.spoken import OUTLOOKS, SOURCES, WINDOWS
 from hub.domain.text.figures import span
-from hub.domain.wallclock import moment
-from hub.tui.look import Look, seconds_until
+from hub.domain.wallclock import local, moment
+from hub.tui.look import Look
 from hub.tui.page import Page
 from hub.tui.rows import Row, Rows, row
-
-if TYPE_CHECKING:
-    from hub.api.quota import Entry, MeteredWindow, Window
-
 
 _CELLS = 20
 _BESIDE = 26
@@ -44,11 +41,7 @@ class QuotaPage(Page):
         """A forecast moves with the clock; a page that nobody sees asks for nothing."""
         super().on_mount()
         self.entries: list[Entry] = []
-        self.set_interval(_AGAIN, self._again_in_sight)
-
-    def _again_in_sight(self) -> None:
-        if self.is_current:
-            self.reload()
+        self.set_interval(_AGAIN, lambda: self.reload() if self.is_current else None)
 
     def body(self) -> ComposeResult:
         """Nothing of it opens."""
@@ -56,8 +49,6 @@ class QuotaPage(Page):
 
     async def load(self) -> None:
         """The wallet as it is."""
-        from hub.api.quota import Entry
-
         self.entries = await self.hub.daemon.get(list[Entry], "/api/quota/wallet")
         self.heading(f"Quota  times are {self.hub.zone}")
         self.draw()
@@ -126,7 +117,7 @@ def _when(window: Window, now: float) -> Iterator[Any]:
             yield (f" ({span(window.eta_low_minutes * 60)} to {span(window.eta_high_minutes * 60)})", "dim")
         yield "   "
     if window.resets_at:
-        left = seconds_until(window.resets_at, now)
+        left = local(window.resets_at).timestamp() - now
         yield f"resets {moment(window.resets_at, now)}"
         yield (f" (in {span(left)})   " if left > 0 else " (is over)   ", "dim")
     if window.burn_per_min is not None:

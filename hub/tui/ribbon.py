@@ -8,17 +8,14 @@ Tests: tests/hub/tui/test_words.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from hub.api.history import Walk
+from hub.domain.session import LeftOut
 from hub.domain.text.figures import agent_name
 from hub.domain.wallclock import seconds
 from hub.tui.look import Look
 from hub.tui.rows import Row, fitted, row, wrapped
 from hub.tui.words import for_people
-
-if TYPE_CHECKING:
-    from hub.api.history import Walk
-    from hub.domain.session import LeftOut
 
 _CELLS = 30
 

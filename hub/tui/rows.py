@@ -175,7 +175,7 @@ class Rows(ScrollView, can_focus=True):
     def show(self, lines: Iterable[Row]) -> None:
         """Show these from here on; the cursor stays at what it stood at."""
         given = list(lines)
-        if given != self._given:
+        if given != self._given or self.aim:
             self._given = given
             self._lay()
 

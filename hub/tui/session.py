@@ -8,27 +8,29 @@ Tests: tests/hub/tui/test_app.py
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
+from hub.api.history import Diff, HistoryEntry, Walk, walks
+from hub.api.session import Cost
+from hub.api.status import Status
 from hub.domain.event import RecordJson
+from hub.domain.result.fate import TAKES, fate
 from hub.domain.standing import ENDED, HANDING_OVER, words
 from hub.domain.text.figures import agent_name, counted
 from hub.domain.wallclock import moment
+from hub.errors import HubError
+from hub.tui.cost import cost_rows
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.orders import OrderFacts, OrdersPage
 from hub.tui.page import Bar, cut
 from hub.tui.ribbon import rows_of as handoff_rows
 from hub.tui.rows import Rows, plain
 from hub.tui.words import Story, for_people
-
-if TYPE_CHECKING:
-    from hub.api.history import Diff, HistoryEntry, Walk
-    from hub.api.status import Status
 
 VIEWS = (
     ("s", "stream", "Stream"),
@@ -106,8 +108,6 @@ class SessionPage(OrdersPage):
 
     async def load(self) -> None:
         """How it stands; and at first, what has been."""
-        from hub.api.status import Status
-
         if not self._last:
             await self._load_past()
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
@@ -123,9 +123,6 @@ class SessionPage(OrdersPage):
 
     async def _fate(self) -> str:
         """What has become of the work of a session that is over; "" where the log cannot be read, as is told elsewhere."""
-        from hub.domain.result.fate import fate
-        from hub.errors import HubError
-
         try:
             became = fate(await self._newest("discarded"), await self._newest("taken"))
         except HubError:
@@ -137,29 +134,19 @@ class SessionPage(OrdersPage):
         return f"taken as {became.commit[:12]} on {became.held_by or became.branch}"
 
     async def _newest(self, event: str) -> list[HistoryEntry]:
-        from hub.api.history import HistoryEntry
-        from hub.domain.result.fate import TAKES
-
         query: dict[str, str | int] = {"sessionId": self.session_id, "event": event, "limit": TAKES}
         return await self.hub.daemon.get(list[HistoryEntry], "/api/history", query)
 
     async def _load_diff(self) -> None:
-        from hub.api.history import Diff
-
         found = await self.hub.daemon.get(Diff, "/api/session/diff", {"sessionId": self.session_id})
         self.diff = found
         self.draw()
 
     async def _load_cost(self) -> None:
-        from hub.api.session import Cost
-        from hub.tui.cost import cost_rows
-
         found = await self.hub.daemon.get(Cost, "/api/session/cost", {"sessionId": self.session_id})
         self.query_one("#cost", Rows).show(cost_rows(found))
 
     async def _load_handoffs(self) -> None:
-        from hub.api.history import HistoryEntry, walks
-
         get, which = self.hub.daemon.get, {"sessionId": self.session_id}
         self.walks = walks(await get(list[HistoryEntry], "/api/history", {**which, "event": "handoff"}))
         self.draw()
@@ -313,5 +300,4 @@ def _state_words(state: Status) -> str:
         return "stopping"
     if state.paused:
         return "paused"
-    needs = "approval" if state.needs_approval else "input" if state.needs_input else "none"
-    return words(needs=needs, state=state.session_state, position=0, verified=state.verified)
+    return words(needs=state.needs, state=state.session_state, verified=state.verified)

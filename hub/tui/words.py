@@ -49,7 +49,7 @@ _ITEM_LOOKS = {
 """Of a thing of the conversation; of others as of hub's own words."""
 _ELSEWHERE = frozenset({ItemKind.READING, ItemKind.LEFT_OUT, ItemKind.MOVED})
 """Readings stand on the page of quotas, a handoff's states and who was passed by with the handoffs."""
-_TIMED = frozenset({ItemKind.GIVEN, ItemKind.WAIT})
+_TIMED = frozenset({ItemKind.GIVEN, ItemKind.TAKEN, ItemKind.SCORE, ItemKind.WAIT, *_ELSEWHERE})
 """Hub's own words about quotas and instants alone; others may quote what a user or an agent wrote."""
 _TIME = 9
 """Columns of the time of day and the blank after it."""
@@ -228,9 +228,8 @@ def line_of(record: RecordJson) -> Row:
     """One event as one line of the log, whatever it is."""
     meta, text = record.get("meta", {}), record["msg"]
     who = meta.get("provider", "")[:12]
-    quoting = any(meta.get(name) for name in ("type", "approvalId", "needsApproval", "command"))
-    timed = record["tag"] in ("quota", "handoff", "waiting") or "leftOut" in meta or meta.get("hint")
-    if timed and not quoting:
+    item = ConversationFold().take(record)
+    if item is not None and (item.kind in _TIMED or (item.kind is ItemKind.ERROR and meta.get("hint"))):
         text = for_people(text)
     words = " ".join(from_worktree(bare(text) if record["tag"] == "tool_result" else text).split())[:500]
     look = _LOOKS.get(record["tag"], "")

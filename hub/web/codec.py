@@ -10,10 +10,11 @@ and so is one that is given twice; the client that misspells `since` is told, no
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar, get_args
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qsl
 
 import attrs
 import msgspec
@@ -60,16 +61,14 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
     Raises:
         HubError: `malformed` for bad UTF-8, `invalid` with every problem otherwise.
     """
-    values: dict[str, str] = {}
-    twice: list[str] = []
-    for part in filter(None, raw.split(b"&")):
-        name, _, value = part.partition(b"=")
-        key = _text(name)
-        if key in values:
-            twice.append(key)
-        values[key] = _text(value)
-    if twice:
-        raise invalid([SettingProblem((name,), "given more than once") for name in dict.fromkeys(twice)])
+    try:
+        pairs = parse_qsl(raw.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as error:
+        raise HubError(Code.MALFORMED, "The query string is not UTF-8") from error
+    values = dict(pairs)
+    given = Counter(name for name, _ in pairs)
+    if twice := [name for name in values if given[name] > 1]:
+        raise invalid([SettingProblem((name,), "given more than once") for name in twice])
     return _typed(_numbers(values, kind), kind, path)
 
 
@@ -100,13 +99,6 @@ def _document(data: bytes, *, optional: bool) -> Any:
         raise HubError(
             Code.MALFORMED, f"The body is not JSON: {error}", line=error.line, column=error.column
         ) from error
-
-
-def _text(quoted: bytes) -> str:
-    try:
-        return unquote_to_bytes(quoted.replace(b"+", b" ")).decode()
-    except UnicodeDecodeError as error:
-        raise HubError(Code.MALFORMED, "The query string is not UTF-8") from error
 
 
 def _typed(value: object, kind: type[T], path: Mapping[str, str]) -> T:

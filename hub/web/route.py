@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, get_type_hints
 
 import attrs
 
@@ -53,9 +53,22 @@ class Operation:
         return tuple(re.findall(r"{(\w+)}", self.path))
 
 
+def _type_of(place: int) -> Any:
+    """The default of a field of a route: what its handler has in this place, the last being its answer."""
+
+    def found(route: Route) -> Any:
+        kind = [*get_type_hints(route.handle).values()][place]
+        return Nothing if kind is object else kind
+
+    return attrs.Factory(found, takes_self=True)
+
+
 @attrs.frozen
 class Route(Operation):
     """An operation and what serves it.
+
+    What its handler is given and answers, by its own annotations, is what the operation takes and answers, unless the
+    table says it.
 
     Attributes:
         handle: Given the decoded `given`; what it answers is encoded as JSON.
@@ -64,6 +77,8 @@ class Route(Operation):
     """
 
     handle: Handler
+    given: type[object] = attrs.field(default=_type_of(-2), kw_only=True)
+    answer: Any = attrs.field(default=_type_of(-1), kw_only=True)
     foreign: bool = attrs.field(default=False, kw_only=True)
 
     @property

@@ -17,7 +17,7 @@ from hub.api.detect import Adopted
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable
 from hub.domain.detection.detected import DetectedAgent
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.routing import Target
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
@@ -52,7 +52,7 @@ class Carrying:
         """
         target = adopt.target
         if target not in self.scanner.providers:
-            raise unfit("target", f"There is no provider {target!r}.", "See: hub providers")
+            raise invalid_field("target", f"There is no provider {target!r}.", "See: hub providers")
         if adopt.interactive:
             self._opening(target)
             alone = StartRun("", provider=target, fallback=(target,), on_limit="stop")
@@ -151,7 +151,7 @@ class Carrying:
     def _opening(self, target: str) -> Opening:
         found = self.scanner.providers[target].opening
         if found is None:
-            raise unfit(
+            raise invalid_field(
                 "target",
                 f"hub does not know how to open {target} in a terminal.",
                 "Start a session on it instead: hub adopt --start",

@@ -22,7 +22,7 @@ from hub.api.jobs import Begun
 from hub.api.localmodel import CuratedModel, LocalModels, PullEnded
 from hub.api.vision import Seen
 from hub.domain.config.reader import Config
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.models.pull import Pull
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
@@ -111,7 +111,9 @@ class Models(Actor[ModelsInbox]):
 
     async def _launch(self, provider: str, model: str) -> Begun:
         if provider not in TOOLS:
-            raise unfit("provider", f"Ollama starts no {provider}.", f"It starts: {', '.join(TOOLS)}.")
+            raise invalid_field(
+                "provider", f"Ollama starts no {provider}.", f"It starts: {', '.join(TOOLS)}."
+            )
         program = which(_PROGRAM)
         if not program:
             raise HubError(Code.PROGRAM_MISSING, "Ollama is not installed.", hint="See https://ollama.com")

@@ -16,7 +16,7 @@ import trio
 
 from hub.api.vision import Seen
 from hub.domain.config.reader import Config
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.models.image import Image, image_of
 from hub.errors import Code, HubError
 from hub.io.models.ollama import base_of
@@ -75,14 +75,14 @@ def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode(rest if comma and head.startswith("data:") else text, validate=True)
     except (binascii.Error, ValueError):
-        raise unfit("image", "The image is not base64.") from None
+        raise invalid_field("image", "The image is not base64.") from None
 
 
 def _fitting(data: bytes, max_pixels: int) -> Image:
     found = image_of(data)
     if found is None:
-        raise unfit("image", "The image is no PNG, JPEG, GIF or WebP.")
+        raise invalid_field("image", "The image is no PNG, JPEG, GIF or WebP.")
     if found.width * found.height > max_pixels:
         size = f"{found.width} x {found.height} pixels"
-        raise unfit("image", f"The image has {size}; maxPixels is {max_pixels}.")
+        raise invalid_field("image", f"The image has {size}; maxPixels is {max_pixels}.")
     return found

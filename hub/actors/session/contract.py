@@ -46,7 +46,7 @@ from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import Intent
 from hub.domain.jsonvalue import JsonObject
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.prompt import Orders, orders_of_adopter
 from hub.domain.result.gate import GateResult
 from hub.domain.routing import Target
@@ -194,7 +194,7 @@ async def follow_up(context: SessionContext, chronicler: Chronicler, order: Draf
         raise HubError(Code.SESSION_ALREADY_RUNNING, f"Session {record.session_id} works.", hint=hint)
     if not record.snapshot_sha:
         detail = f"Session {record.session_id} ended before there was any work to go on with."
-        raise unfit("continues", detail, 'Start anew: hub run "task"')
+        raise invalid_field("continues", detail, 'Start anew: hub run "task"')
     made, _ = await draft_contract(context, chronicler, record, Target("", ""), None)
     before = f"The task before this one: {clip(context.task(record), _GOAL)}"
     contract = sign(

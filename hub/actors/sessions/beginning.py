@@ -15,7 +15,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
-from hub.domain.missing import no_such, unfit
+from hub.domain.missing import invalid_field, no_such
 from hub.domain.routing import (
     AccountFacts,
     Choice,
@@ -128,9 +128,9 @@ class Beginnings:
             raise HubError(Code.AGENT_MISSING, f"{name} is not installed.", hint=mine.hint)
         if not mine.enabled:
             hint = f"Set enabled = true in [providers.{name}] of hub.toml."
-            raise unfit("provider", f"{name} is turned off in hub.toml.", hint)
+            raise invalid_field("provider", f"{name} is turned off in hub.toml.", hint)
         if all(f.unfit for f in facts if f.provider == name):
-            raise unfit("provider", f"{name} cannot work here: {mine.unfit}.", mine.hint)
+            raise invalid_field("provider", f"{name} cannot work here: {mine.unfit}.", mine.hint)
         if login and all(f.logged_in is False for f in facts if f.provider == name):
             raise HubError(Code.AUTH_NEEDED, f"{name} is not logged in; nothing was ended.", hint=mine.hint)
 

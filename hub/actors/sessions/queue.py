@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from hub.api.session import Started
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore
@@ -73,7 +73,7 @@ class Queue:
         """
         if len(self.waiting) >= _MOST:
             hint = "Stop one of them: hub stop ID"
-            raise unfit("queue", f"{_MOST} sessions are already waiting for their turn.", hint)
+            raise invalid_field("queue", f"{_MOST} sessions are already waiting for their turn.", hint)
         self._write((*self.waiting, queued))
 
     def remove(self, session_id: str) -> None:

@@ -18,7 +18,7 @@ from hub.api.tables import parse_config
 from hub.domain.accounts.account import Account
 from hub.domain.accounts.added import added, find, removed, switched
 from hub.domain.config.reader import Config
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.text.safe import is_label
 from hub.errors import HubError
 from hub.io.config.accounts import make_account_dir, own_dir, read_added, write_added
@@ -47,10 +47,10 @@ class Accounts:
             HubError: `invalid`; label or directory do not fit, or the agent cannot keep logins apart.
         """
         if not is_label(order.label):
-            raise unfit("label", "label must be 1 to 64 printable characters.")
+            raise invalid_field("label", "label must be 1 to 64 printable characters.")
         if not provider.capabilities.accounts:
             detail = f"{provider.name} keeps only one login: it has no directory that could be moved."
-            raise unfit("provider", detail, "For an agent of your own, set homeEnv in hub.toml.")
+            raise invalid_field("provider", detail, "For an agent of your own, set homeEnv in hub.toml.")
         known = self.current().accounts(provider.name)
         added_accounts = read_added(self.places.accounts)
         # Checked with a directory that is not there yet: what is refused leaves none behind.
@@ -110,8 +110,8 @@ class Accounts:
     def _not_ours(self, name: str, account: Account) -> HubError:
         if account.config_dir:
             hint = "Take it out of the user's config.toml by hand."
-            return unfit("label", f"{account.label!r} does not stand in this project.", hint)
-        return unfit(
+            return invalid_field("label", f"{account.label!r} does not stand in this project.", hint)
+        return invalid_field(
             "label",
             f"{account.label!r} is {name}'s own login, which hub does not keep.",
             f"Turn the provider off instead: enabled = false, or log out with {name} itself.",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import attrs
 
 from hub.api.providers import KeySet
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import HubError
 from hub.io.config.patch import Watch, unwatched
 from hub.io.project.places import Places
@@ -60,7 +60,7 @@ class KeyFile:
 
     def _refused(self, why: str) -> HubError:
         allowed = f"Allowed: {', '.join(self._names())}."
-        return unfit("name", why, allowed)
+        return invalid_field("name", why, allowed)
 
     def _names(self) -> list[str]:
         return sorted({name for provider in self.providers.values() for name in provider.key_names})

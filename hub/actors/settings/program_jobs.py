@@ -18,7 +18,7 @@ from hub.actors.settings.entries import Entries
 from hub.api.jobs import Begun
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home
@@ -120,7 +120,7 @@ def install_command(provider: Provider) -> TerminalCommand:
     """
     argv = tuple(provider.install_command)
     if not argv or argv[0] not in INSTALLERS:
-        raise unfit("name", f"hub knows no way to install {provider.name}.", install_hint(provider))
+        raise invalid_field("name", f"hub knows no way to install {provider.name}.", install_hint(provider))
     if not which(argv[0]):
         hint = f"Install it, then run: {shlex.join(argv)}"
         raise HubError(Code.AGENT_MISSING, f"{argv[0]} is not installed.", hint=hint)
@@ -139,7 +139,7 @@ def login_command(
     """
     if not provider.login_command:
         detail = f"{provider.name} has no login of its own."
-        raise unfit(field, detail, f"Give it a key: hub key set {provider.name}")
+        raise invalid_field(field, detail, f"Give it a key: hub key set {provider.name}")
     program = which(config.provider(provider.name).program or provider.program)
     if not program:
         raise HubError(Code.AGENT_MISSING, f"{provider.name} is not installed.", hint=install_hint(provider))
@@ -147,7 +147,7 @@ def login_command(
     try:
         return TerminalCommand((program, *provider.login_command[1:]), env)
     except ValueError as error:
-        raise unfit(field, f"{provider.name}: {error}.", "Correct it in hub.toml.") from error
+        raise invalid_field(field, f"{provider.name}: {error}.", "Correct it in hub.toml.") from error
 
 
 def _begun(job: str, provider: Provider, account: str, command: TerminalCommand, work: Job) -> Begun:

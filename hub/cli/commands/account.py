@@ -16,8 +16,10 @@ from hub.api.accounts import AccountGone, AccountNow, NewAccount, WhichAccount
 from hub.api.providers import ProviderAccount
 from hub.cli import completing
 from hub.cli.base import Group
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
+from hub.cli.foreground import run_here
 from hub.cli.terminal.table import table
+from hub.errors import Code, HubError
 
 
 @click.group(cls=Group)
@@ -29,8 +31,7 @@ def account() -> None:
 
 
 @account.command(name="list")
-@json_option
-@click.pass_context
+@with_json
 def list_(ctx: click.Context, *, as_json: bool) -> None:
     """List every account of every enabled agent; the active one is used next. Needs no daemon.
 
@@ -82,8 +83,7 @@ def _table(rows: list[AccountRow], open_to_all: Collection[str]) -> str:
     shell_complete=completing.folders,
     help="Where the login lives; default: a new directory.",
 )
-@json_option
-@click.pass_context
+@with_json
 def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_json: bool) -> None:
     """Register another login of an agent. Needs no daemon.
 
@@ -108,8 +108,7 @@ def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_js
 @account.command()
 @click.argument("provider", shell_complete=completing.providers)
 @click.argument("label", shell_complete=completing.labels)
-@json_option
-@click.pass_context
+@with_json
 def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
     """Make an account the active one: the next session or handoff uses it. Needs no daemon.
 
@@ -131,8 +130,7 @@ def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 @account.command()
 @click.argument("provider", shell_complete=completing.providers)
 @click.argument("label", shell_complete=completing.labels)
-@json_option
-@click.pass_context
+@with_json
 def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
     """Forget a login; its directory stays. Needs no daemon.
 
@@ -155,17 +153,14 @@ def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 @account.command()
 @click.argument("provider", shell_complete=completing.providers)
 @click.argument("label", default="", shell_complete=completing.labels)
-@json_option
-@click.pass_context
+@with_json
 def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
     """Run the agent's own login for an account; without a LABEL, the active one. Needs no daemon.
 
     Example: hub account login claude work
     """
     from hub.actors.settings.program_jobs import login_command
-    from hub.cli.foreground import run_here
     from hub.cli.local.offline import project
-    from hub.errors import Code, HubError
     from hub.io.config.accounts import make_home
 
     mine = project(ctx)

@@ -17,13 +17,19 @@ from typing import TYPE_CHECKING
 import click
 
 from hub.cli.base import Group
-from hub.cli.context import json_option, show
+from hub.cli.clients import Client, command_of
+from hub.cli.clients import install as tell
+from hub.cli.clients import uninstall as forget
+from hub.cli.context import show, with_json
+from hub.cli.editors import EDITORS, ByHand
+from hub.client.place import root_of
+from hub.client.quick import find
+from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
     from hub.acp.daemon import ProjectDaemon
 
 _BREATH = 0.2
-NAMES = ("zed", "jetbrains", "neovim", "toad")
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -60,9 +66,6 @@ def daemon_of(folder: Path, project: Path | None, port: int | None) -> ProjectDa
         HubError: `not_a_repository`, or `outside_project` where the command is for another project.
     """
     from hub.acp.daemon import ProjectDaemon
-    from hub.client.place import root_of
-    from hub.client.quick import find
-    from hub.errors import Code, HubError
 
     root = root_of(folder)
     if root is None:
@@ -87,7 +90,6 @@ def daemon_of(folder: Path, project: Path | None, port: int | None) -> ProjectDa
 def _started(root: Path, port: int | None) -> None:
     """One in the background; where somebody else is just starting one, that one."""
     from hub.cli.local import background
-    from hub.errors import Code, HubError
 
     late = time.monotonic() + background.PATIENCE
     while True:
@@ -102,10 +104,9 @@ def _started(root: Path, port: int | None) -> None:
 
 
 @acp.command()
-@click.argument("editor_name", metavar="EDITOR", type=click.Choice(NAMES))
+@click.argument("editor_name", metavar="EDITOR", type=click.Choice([*EDITORS]))
 @click.option("--print", "only_print", is_flag=True, help="Only show what would be written, and where.")
-@json_option
-@click.pass_context
+@with_json
 def install(ctx: click.Context, *, editor_name: str, only_print: bool, as_json: bool) -> None:
     """Register hub with an EDITOR (zed, jetbrains), or show what to do by hand (neovim, toad).
 
@@ -113,10 +114,6 @@ def install(ctx: click.Context, *, editor_name: str, only_print: bool, as_json: 
 
     Example: hub acp install zed
     """
-    from hub.cli.clients import Client, command_of
-    from hub.cli.clients import install as tell
-    from hub.cli.editors import EDITORS
-
     editor, found = EDITORS[editor_name], shutil.which("hub")
     # By its whole path: an editor that was started from a desktop has another PATH than a shell.
     command = command_of(str(Path(found).absolute()) if found else "", ctx.obj["project"], "acp")
@@ -133,17 +130,13 @@ def install(ctx: click.Context, *, editor_name: str, only_print: bool, as_json: 
 
 
 @acp.command()
-@click.argument("editor_name", metavar="EDITOR", type=click.Choice(NAMES))
-@json_option
-def uninstall(*, editor_name: str, as_json: bool) -> None:
+@click.argument("editor_name", metavar="EDITOR", type=click.Choice([*EDITORS]))
+@with_json
+def uninstall(_: click.Context, *, editor_name: str, as_json: bool) -> None:
     """Remove hub from an EDITOR's configuration.
 
     Example: hub acp uninstall zed
     """
-    from hub.cli.clients import uninstall as forget
-    from hub.cli.editors import EDITORS, ByHand
-    from hub.errors import Code, HubError
-
     editor = EDITORS[editor_name]
     if isinstance(editor, ByHand):
         hint = f"Take it out by hand: {editor.file}"

@@ -11,7 +11,7 @@ import click
 
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.cli import completing
-from hub.cli.context import json_option, running, show
+from hub.cli.context import running, show, with_json
 from hub.cli.local.records import Records
 from hub.cli.terminal.clock import Clock
 from hub.client.quick import Api
@@ -24,8 +24,7 @@ _COLOURS = {"info": "blue", "warn": "yellow", "danger": "red"}
 
 
 @click.command()
-@json_option
-@click.pass_context
+@with_json
 def approvals(ctx: click.Context, *, as_json: bool) -> None:
     """List what waits for your approval. Needs no daemon.
 
@@ -38,8 +37,7 @@ def approvals(ctx: click.Context, *, as_json: bool) -> None:
 @_ID
 @_NOTE
 @click.option("--always", is_flag=True, help="Also allow the same request again in this session.")
-@json_option
-@click.pass_context
+@with_json
 def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json: bool) -> None:
     """Allow a request. The ID may be shortened, or left out if it is the only one.
 
@@ -57,8 +55,7 @@ def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json
 @click.command()
 @_ID
 @_NOTE
-@json_option
-@click.pass_context
+@with_json
 def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
     """Refuse a request; the agent gets your note and carries on.
 

@@ -16,7 +16,8 @@ import click
 from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.cli.commands.logs import pages
-from hub.cli.context import document, json_option, project_dir, running, session_argument, which
+from hub.cli.context import document, project_dir, running, session_argument, which, with_json
+from hub.cli.terminal.outcome import outcome
 from hub.client.quick import Api
 from hub.domain.event import RecordJson
 from hub.domain.session import meant_by, several_meant
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verbose", "-v", is_flag=True, help="Also show each state of a handoff and every quota reading."
 )
-@json_option
-@click.pass_context
+@with_json
 def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) -> int:
     """Watch a running session and answer it in place; Ctrl-C or d leaves it running.
 
@@ -43,7 +43,6 @@ def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) ->
     import trio
 
     from hub.cli.commands.run import next_commands
-    from hub.cli.terminal.outcome import outcome
 
     api = running(ctx)
     session_id = meant(api.read(Sessions, "/api/sessions").sessions, session)

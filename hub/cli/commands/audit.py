@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from hub.cli.base import Group
-from hub.cli.context import json_option, project_dir
+from hub.cli.context import project_dir, with_json
 from hub.domain.audit import Head, parse_anchor
 from hub.domain.text.figures import counted
 from hub.errors import Code, HubError
@@ -35,8 +35,7 @@ def audit() -> None:
 @click.option(
     "--expect", default="", metavar="SEQ:HASH", help="A head you noted elsewhere; detects a rollback."
 )
-@json_option
-@click.pass_context
+@with_json
 def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
     """Check the hash chain from its first record to its anchored head.
 

@@ -16,7 +16,7 @@ import attrs
 import click
 from click.shell_completion import get_completion_class
 
-from hub.cli.context import json_option
+from hub.cli.context import with_json
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors
 
@@ -51,8 +51,7 @@ SHELLS: Mapping[str, _Shell] = {
 
 @click.command()
 @click.argument("shell", type=click.Choice([*SHELLS, "install"]))
-@json_option
-@click.pass_context
+@with_json
 def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
     """Print shell completion, or install it where your shell looks.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,12 +19,20 @@ import click
 from click.shell_completion import CompletionItem
 
 from hub import userdirs
+from hub.api.convert import unstructure
 from hub.cli import completing
 from hub.cli.base import Group
-from hub.cli.context import json_option, note_left_out, project_dir, show
+from hub.cli.context import hiding, note_left_out, project_dir, show, with_json
 from hub.cli.terminal.table import table
+from hub.cli.trusting import in_session
+from hub.domain.config.reader import Config
 from hub.domain.text.safe import clean, marked, one_json
+from hub.domain.trust.settings import misplaced
 from hub.errors import Code, HubError
+from hub.io.config.file import read_file, settings, user_config
+from hub.io.config.patch import patch, unwatched
+from hub.io.project.places import Places, find_project
+from hub.io.project.trust import Gate
 
 _HIDDEN = frozenset({"token", "env"})
 """Keys whose values are nobody's to see who looks over a shoulder."""
@@ -43,8 +52,7 @@ def config() -> None:
 
 @config.command(name="list")
 @click.option("--show-origin", is_flag=True, help="Also show where each value comes from.")
-@json_option
-@click.pass_context
+@with_json
 def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
     """List every setting. Needs no daemon.
 
@@ -82,17 +90,13 @@ def _briefly(origin: str) -> str:
 
 def _settings(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Every setting by its whole name, for a shell."""
-    from hub.api.convert import unstructure
-    from hub.domain.config.reader import Config
-
     found = completing.config_of(completing.places_of(ctx)) or Config()
     return completing.items((key for key, _ in _flat(unstructure(found))), incomplete)
 
 
 @config.command()
 @click.argument("key", shell_complete=_settings)
-@json_option
-@click.pass_context
+@with_json
 def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
     """Print one setting. Needs no daemon.
 
@@ -116,8 +120,7 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
 @click.argument("key", shell_complete=_settings)
 @click.argument("value", nargs=-1, required=True)
 @user_option
-@json_option
-@click.pass_context
+@with_json
 def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_json: bool) -> None:
     """Set one in hub.toml, or with --user in your own configuration. Needs no daemon.
 
@@ -133,8 +136,7 @@ def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_
 @config.command()
 @click.argument("key", shell_complete=_settings)
 @user_option
-@json_option
-@click.pass_context
+@with_json
 def unset(ctx: click.Context, *, key: str, own: bool, as_json: bool) -> None:
     """Remove one, so that your own configuration or the built-in value applies. Needs no daemon.
 
@@ -145,15 +147,12 @@ def unset(ctx: click.Context, *, key: str, own: bool, as_json: bool) -> None:
 
 @config.command()
 @user_option
-@json_option
-@click.pass_context
+@with_json
 def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
     """Open the file in your editor ($VISUAL, $EDITOR), then check it. Needs no daemon.
 
     Example: hub config edit
     """
-    from hub.io.config.file import read_file
-
     path = _file(ctx, own=own)
     if not path.exists():
         hint = "Write one: hub config set --user KEY VALUE" if own else "Write one: hub init"
@@ -170,26 +169,16 @@ def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
 
 
 def _file(ctx: click.Context, *, own: bool) -> Path:
-    from hub.io.config.file import user_config
-    from hub.io.project.places import Places, find_project
-
     return user_config(os.environ) if own else Places(find_project(project_dir(ctx))).config
 
 
 def _in_force(ctx: click.Context) -> tuple[Mapping[str, object], Mapping[str, str]]:
     """Every value as TOML has it, without what is secret, and the origin of those that are not built-in."""
-    from hub.api.convert import unstructure
-    from hub.domain.redaction.redactor import KnownSecrets, Redactor
-    from hub.io.config.file import settings
-    from hub.io.project.places import KEY_BYTES, load_key
-    from hub.io.project.trust import Gate
-
     path = _file(ctx, own=False)
     gate = Gate.of(path.parent, os.environ)
     found = settings(path, environ=os.environ, gate=gate)
     note_left_out(gate)
-    hide = Redactor(KnownSecrets(), load_key("redaction") or os.urandom(KEY_BYTES)).text
-    shown: Mapping[str, object] = _veiled(unstructure(found.config), hide)
+    shown: Mapping[str, object] = _veiled(unstructure(found.config), hiding().text)
     return shown, found.origin
 
 
@@ -217,12 +206,6 @@ def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[
 
 def _change(ctx: click.Context, key: str, value: object, *, own: bool, as_json: bool) -> None:
     """Write it, as the user's own word: what it lets the project do is agreed to with it."""
-    from hub import userdirs
-    from hub.cli.trusting import in_session
-    from hub.domain.trust.settings import misplaced
-    from hub.io.config.patch import patch, unwatched
-    from hub.io.project.trust import Gate
-
     parts, path = _parts(key), _file(ctx, own=own)
     gate = Gate.of(path.parent, os.environ)
 
@@ -264,8 +247,6 @@ def _tell_who_wins(ctx: click.Context, key: str, path: Path, *, own: bool) -> No
 
 def _parts(key: str) -> tuple[str, ...]:
     """The tables and the key that a dotted name means, quoted parts as in TOML."""
-    import tomllib
-
     try:
         found: object = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError as error:
@@ -282,8 +263,6 @@ def _parts(key: str) -> tuple[str, ...]:
 
 
 def _value(text: str) -> object:
-    import tomllib
-
     try:
         found = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
@@ -295,9 +274,6 @@ def _is_array(ctx: click.Context, key: str, value: object, *, own: bool) -> bool
     """Whether one value is meant as the only one of an array."""
     if isinstance(value, list):
         return False
-    from hub.api.convert import unstructure
-    from hub.domain.config.reader import Config
-
     found: object = unstructure(Config()) if own else _in_force(ctx)[0]
     for part in _parts(key):
         found = found.get(part) if isinstance(found, Mapping) else None

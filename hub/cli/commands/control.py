@@ -13,13 +13,13 @@ from hub.api.session import HandingOver, Pause, Paused, Replied, Stopped, TextRe
 from hub.cli import completing
 from hub.cli.context import (
     client,
-    json_option,
     nothing_runs,
     project_dir,
     running,
     session_argument,
     session_id,
     show,
+    with_json,
 )
 from hub.client.place import root_of
 from hub.client.quick import ABSENT
@@ -29,8 +29,7 @@ from hub.io.project.places import Places
 
 @click.command()
 @session_argument
-@json_option
-@click.pass_context
+@with_json
 def handoff(ctx: click.Context, session: str, *, as_json: bool) -> None:
     """Hand the work to the next agent now. Also ends a wait.
 
@@ -42,8 +41,7 @@ def handoff(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
 @click.command()
 @session_argument
-@json_option
-@click.pass_context
+@with_json
 def pause(ctx: click.Context, session: str, *, as_json: bool) -> None:
     """Pause the agent at its next event.
 
@@ -55,8 +53,7 @@ def pause(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
 @click.command()
 @session_argument
-@json_option
-@click.pass_context
+@with_json
 def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
     """Let a paused agent continue.
 
@@ -76,8 +73,7 @@ def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
     shell_complete=completing.sessions,
     help="The session to answer, if several run.",
 )
-@json_option
-@click.pass_context
+@with_json
 def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None:
     """Answer the agent's question.
 
@@ -89,8 +85,7 @@ def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None
 
 @click.command()
 @session_argument
-@json_option
-@click.pass_context
+@with_json
 def stop(ctx: click.Context, session: str, *, as_json: bool) -> None:
     """Stop a session cleanly, with a snapshot. Without a daemon it ends one that an earlier daemon left unfinished.
 
@@ -118,10 +113,9 @@ def _unfinished(ctx: click.Context, session: str) -> Stopped | None:
         return None
     import trio
 
-    from hub.cli.local.stopping import unfinished
+    from hub.cli.local.stopping import stop_unfinished
 
-    left = unfinished(Places(root), session)
-    return trio.run(left.stop) if left is not None else None
+    return trio.run(stop_unfinished, Places(root), session)
 
 
 def _stopped(answer: Stopped) -> str:

@@ -12,7 +12,7 @@ import attrs
 import click
 
 from hub.api.costs import Costs, CostSum, Spent, summed
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
 from hub.cli.local.records import Records
 from hub.cli.terminal.table import table
 from hub.domain.text.figures import cost as cost_in_words
@@ -29,8 +29,7 @@ _KEYS: dict[str, tuple[str, Callable[[Spent], str]]] = {
     "--by", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="What it is summed up by."
 )
 @click.option("--since", default="", metavar="DAY", help="Only from this day on: 2026-01-31.")
-@json_option
-@click.pass_context
+@with_json
 def cost(ctx: click.Context, *, by: str, since: str, as_json: bool) -> None:
     """Show what this project's sessions have cost, by day, agent or session. Needs no daemon.
 

@@ -11,7 +11,7 @@ import sys
 
 import click
 
-from hub.cli.context import json_option, project_dir, trust_option
+from hub.cli.context import project_dir, trust_option, with_json
 from hub.cli.trusting import insist_on_trust
 from hub.io import gc_policy
 
@@ -26,8 +26,7 @@ _SWITCH = 0.0002
 @click.option("--demo", is_flag=True, help="Enable the scripted agents demo-first and demo-second.")
 @click.option("--detach", is_flag=True, help="When stopped, leave the agent running for the next daemon.")
 @trust_option
-@json_option
-@click.pass_context
+@with_json
 def daemon(
     ctx: click.Context, *, port: int | None, demo: bool, detach: bool, once: bool, as_json: bool
 ) -> None:

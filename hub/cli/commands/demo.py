@@ -18,7 +18,11 @@ import click
 from hub.api.history import Diff, HistoryEntry
 from hub.api.session import Run
 from hub.api.status import Status
-from hub.cli.context import document, json_option
+from hub.cli.commands.diff import coloured
+from hub.cli.context import document, with_json
+from hub.cli.terminal.outcome import ending, exit_status
+from hub.cli.terminal.timeline import pictures
+from hub.cli.terminal.width import columns
 from hub.errors import Code, HubError
 from hub.providers.demo.story import TASK, VERIFY
 
@@ -41,8 +45,8 @@ _KEPT = frozenset({"HUB_DEBUG", "HUB_DEMO_PACE", "HUB_FAILPOINTS"})
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Keep the demo's repository and print where it is.")
-@json_option
-def demo(*, keep: bool, as_json: bool) -> int:
+@with_json
+def demo(_: click.Context, *, keep: bool, as_json: bool) -> int:
     """Show a whole handoff: the first agent hits its usage limit, the second finishes, the verifier passes.
 
     Example: hub demo
@@ -86,7 +90,6 @@ def _repository(root: Path) -> None:
 
 async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run passes by place
     from hub.cli.local.join import daemon_for
-    from hub.cli.terminal.outcome import exit_status
     from hub.cli.terminal.watch import ask, watch
 
     async with daemon_for(root, None, quiet=True) as joined:
@@ -105,11 +108,6 @@ async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run p
 
 
 def _tell(status: Status, diff: Diff, history: list[HistoryEntry]) -> None:
-    from hub.cli.commands.diff import coloured
-    from hub.cli.terminal.outcome import ending
-    from hub.cli.terminal.timeline import pictures
-    from hub.cli.terminal.width import columns
-
     click.echo("\n" + coloured(diff.diff))
     click.echo("\n".join(pictures(history, columns(sys.stdout))))
     click.echo("\n".join(ending(status, seen=True)))

@@ -17,7 +17,7 @@ import click
 
 from hub.api.detect import Adopted, AdoptOrder, Detected
 from hub.cli import completing
-from hub.cli.context import client, document, json_option, project_dir, show, trust_option
+from hub.cli.context import client, document, project_dir, show, trust_option, with_json
 from hub.cli.ending import rest
 from hub.cli.local.background import at_hand
 from hub.cli.terminal.meanwhile import waiting_for
@@ -51,8 +51,7 @@ _NAME = 8
     help=f"Also show the sessions left before the last {_SHOWN}, and hub's own.",
 )
 @click.option("--watch", is_flag=True, help="Keep looking, and show what is new.")
-@json_option
-@click.pass_context
+@with_json
 def detect(ctx: click.Context, *, since_hours: int, everything: bool, watch: bool, as_json: bool) -> None:
     """Find AI coding agents on this machine: those running, and recent sessions. Needs no daemon and no project.
 
@@ -102,8 +101,7 @@ def detect(ctx: click.Context, *, since_hours: int, everything: bool, watch: boo
     help="The repository it works in, if not this project; its files are then in the brief too.",
 )
 @trust_option
-@json_option
-@click.pass_context
+@with_json
 def adopt(
     ctx: click.Context,
     /,
@@ -171,9 +169,11 @@ def _found(ctx: click.Context, hours: int) -> list[Detected]:
         found = unless_absent(partial(daemon.read, list[Detected], "/api/detect", {"sinceHours": hours}))
         if found is not None:
             return found
-    from hub.cli.local.detect_offline import detected_here  # a daemon has it all loaded
+    from hub.cli.local.offline import OfflineProject  # a daemon has it all loaded
+    from hub.io.project.places import Places
 
-    return detected_here(project_dir(ctx), hours)
+    folder = project_dir(ctx)  # itself where it is in no project: agents run elsewhere, too
+    return OfflineProject(Places(root_of(folder) or folder)).detected(hours)
 
 
 def _names(one: Detected) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from hub.api.history import Diff
-from hub.cli.context import json_option, session_argument, show, which
+from hub.cli.context import session_argument, show, which, with_json
 from hub.cli.local.records import Records
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -18,8 +18,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command()
 @session_argument
 @click.option("--stat", is_flag=True, help="Show only the summary.")
-@json_option
-@click.pass_context
+@with_json
 def diff(ctx: click.Context, *, session: str, stat: bool, as_json: bool) -> None:
     """Show what a session (the active one, else the newest) has changed against the main branch. Needs no daemon.
 

@@ -21,7 +21,7 @@ import click
 from hub.actors.settings.entries import Entries
 from hub.cli import checks
 from hub.cli.checks import Finding
-from hub.cli.context import json_option, project_dir
+from hub.cli.context import project_dir, with_json
 from hub.cli.terminal.width import advice, columns, hung
 from hub.cli.trusting import on_terminal
 from hub.cli.versions import Versions
@@ -46,8 +46,7 @@ _LIMIT = 2.2
 @click.command()
 @click.option("--fix", is_flag=True, help="Say what can be fixed without removing anything, ask, and fix it.")
 @click.option("-y", "--yes", is_flag=True, help="Fix it without asking.")
-@json_option
-@click.pass_context
+@with_json
 def doctor(ctx: click.Context, *, fix: bool, yes: bool, as_json: bool) -> int:
     """Find what keeps hub from working. Exits with 1 if something does.
 

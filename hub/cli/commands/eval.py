@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
 
 
 @click.command()
@@ -23,8 +23,8 @@ from hub.cli.context import json_option, show
 )
 @click.option("--provider", default="", metavar="NAME", help="Only this agent's recordings.")
 @click.option("--faults", is_flag=True, help="List every fact that is missed, and every one that is wrong.")
-@json_option
-def eval(*, suite: Path | None, provider: str, faults: bool, as_json: bool) -> int:  # noqa: A001  # the command's name
+@with_json
+def eval(_: click.Context, *, suite: Path | None, provider: str, faults: bool, as_json: bool) -> int:  # noqa: A001  # the command's name
     """Measure how much of recorded sessions a handoff keeps. Exits with 1 if a figure is below its threshold.
 
     Example: hub eval --provider codex --faults

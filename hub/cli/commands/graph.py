@@ -11,10 +11,10 @@ import time
 import attrs
 import click
 
-from hub.api.graph import Chunk, CodeNode, Detail, Graph, IndexState, Scanning, ScanProgress
+from hub.api.graph import Chunk, CodeNode, Detail, Graph, IndexState, Scanning
 from hub.api.meta import UNSET, Unset
 from hub.cli.base import Group
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
 from hub.cli.local.background import at_hand
 from hub.cli.terminal.table import instant
 from hub.client.quick import Api, Query
@@ -35,8 +35,7 @@ def graph() -> None:
 
 @graph.command()
 @click.option("--no-wait", is_flag=True, help="Do not wait until it is done.")
-@json_option
-@click.pass_context
+@with_json
 def scan(ctx: click.Context, *, no_wait: bool, as_json: bool) -> None:
     """Bring the index of the code up to date; unchanged files are not read again.
 
@@ -59,16 +58,12 @@ def _awaited(daemon: Api) -> Graph:
     """The graph once the scan is over; its progress goes to standard error."""
     shown = ""
     while (found := daemon.read(Graph, "/api/graph")).state is IndexState.SCANNING:
-        line = _progress(found.scan)
+        line = f"reading the code: {counted(found.scan.files, 'file')}, {found.scan.bytes / 1e6:,.1f} MB"
         if line != shown:
             click.echo(line, err=True)
             shown = line
         time.sleep(_POLL)
     return found
-
-
-def _progress(scan_: ScanProgress) -> str:
-    return f"reading the code: {counted(scan_.files, 'file')}, {scan_.bytes / 1e6:,.1f} MB"
 
 
 @graph.command()
@@ -81,8 +76,7 @@ def _progress(scan_: ScanProgress) -> str:
     help="At most this many pieces of code.",
 )
 @click.option("--paths", is_flag=True, help="Show only the places, without the code.")
-@json_option
-@click.pass_context
+@with_json
 def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: bool, as_json: bool) -> None:
     """Find the code that answers a question best: plain words, or names from the code.
 
@@ -92,7 +86,8 @@ def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: 
     found = daemon.read(list[Chunk], "/api/retrieval", {"q": " ".join(question), "limit": limit})
     if not found and not as_json and daemon.read(Graph, "/api/graph").state is IndexState.EMPTY:
         click.echo("The code is not indexed yet: hub graph scan", err=True)
-    show(found, as_json=as_json, text=_places if paths else _chunks)
+    gap, drawn = ("\n", _place) if paths else ("\n\n", _chunk)
+    show(found, as_json=as_json, text=lambda got: gap.join(map(drawn, got)) or "nothing found")
 
 
 @graph.command(name="show")
@@ -102,8 +97,7 @@ def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: 
 @click.option(
     "--type", "node_type", default="", metavar="TYPE", help="Only nodes of this type: decision, file, ..."
 )
-@json_option
-@click.pass_context
+@with_json
 def show_(ctx: click.Context, *, nodes: int, node_type: str, as_json: bool) -> None:
     """Show how much is indexed, as of when, and what came last.
 
@@ -158,16 +152,8 @@ def _label(node: CodeNode) -> str:
     return " ".join((f"{told['name']} ({words}:{told['line']})" if "name" in told else words).split())[:120]
 
 
-def _places(found: list[Chunk]) -> str:
-    return "\n".join(_place(chunk) for chunk in found) or "nothing found"
-
-
 def _place(chunk: Chunk) -> str:
     return f"{chunk.path}:{chunk.start_line}-{chunk.end_line}{' (changed since)' if chunk.stale else ''}"
-
-
-def _chunks(found: list[Chunk]) -> str:
-    return "\n\n".join(_chunk(chunk) for chunk in found) or "nothing found"
 
 
 def _chunk(chunk: Chunk) -> str:

@@ -14,14 +14,13 @@ import click
 
 from hub import __version__
 from hub.cli import completing
-from hub.cli.context import json_option
+from hub.cli.context import with_json
 from hub.cli.topics import topic
 
 
 @click.command(name="help")
 @click.argument("command", nargs=-1, metavar="[COMMAND | TOPIC]...", shell_complete=completing.words)
-@json_option
-@click.pass_context
+@with_json
 def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> None:
     """Show help for a command; the same as its --help.
 
@@ -44,8 +43,8 @@ def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> Non
 
 
 @click.command()
-@json_option
-def version(*, as_json: bool) -> None:
+@with_json
+def version(_: click.Context, *, as_json: bool) -> None:
     """Show hub's version and what it runs on.
 
     Example: hub version --json

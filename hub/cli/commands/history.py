@@ -19,11 +19,11 @@ from hub.api.sessions import Sessions
 from hub.cli.commands.diff import coloured
 from hub.cli.commands.result import order
 from hub.cli.commands.sessions import short
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
 from hub.cli.local.records import Records
 from hub.cli.terminal.screen import for_people
 from hub.cli.terminal.table import instant, name_zone
-from hub.cli.terminal.timeline import pictures
+from hub.cli.terminal.timeline import pictures as pictured
 from hub.cli.terminal.width import columns, hung
 from hub.domain.standing import occasion
 from hub.domain.text.safe import clip
@@ -62,8 +62,7 @@ def _named(_: click.Context, __: click.Parameter, sha: str) -> str:
     type=click.IntRange(1, 1000),
     help="Show this many, the newest first.",
 )
-@json_option
-@click.pass_context
+@with_json
 def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limit: int, as_json: bool) -> int:
     """Show the audit timeline, the handoffs, the snapshots, or one snapshot's diff. Needs no daemon.
 
@@ -83,7 +82,8 @@ def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limi
         _zone(as_json=as_json)
     elif pictures:
         rows = daemon.read(list[HistoryEntry], "/api/history", {"limit": _ALL, "event": "handoff"})
-        show(rows, as_json=as_json, text=_handoffs)
+        drawn = "\n".join(pictured(rows, columns(sys.stdout))).strip()
+        show(rows, as_json=as_json, text=lambda _: drawn or "no handoff yet")
         return _whole(daemon)
     else:
         rows = daemon.read(list[HistoryEntry], "/api/history", {"limit": limit})
@@ -124,10 +124,6 @@ def _clipped(text: str) -> str:
     return clip(for_people(" ".join(text.split())), _WIDTH)
 
 
-def _handoffs(rows: list[HistoryEntry]) -> str:
-    return "\n".join(pictures(rows, columns(sys.stdout))).strip() or "no handoff yet"
-
-
 def listed(rows: list[Commit], titles: Mapping[str, str]) -> str:
     """A line for each snapshot: when and on which occasion it was made, and of which session, whose task `titles` has."""
     told = [occasion(one.handoff_id) if one.handoff_id else one.subject for one in rows]
@@ -142,8 +138,7 @@ def listed(rows: list[Commit], titles: Mapping[str, str]) -> str:
 
 @click.command()
 @click.argument("sha", callback=_named)
-@json_option
-@click.pass_context
+@with_json
 def rewind(ctx: click.Context, sha: str, *, as_json: bool) -> None:
     """Create a branch at a snapshot; nothing else moves. Needs no daemon.
 

@@ -16,7 +16,7 @@ import attrs
 import click
 
 from hub.api.tables import parse_toml
-from hub.cli.context import json_option, project_dir
+from hub.cli.context import project_dir, with_json
 from hub.cli.trusting import in_session, on_terminal
 from hub.domain.proposal import NAMES, READ, Proposal, propose
 from hub.errors import Code, HubError
@@ -60,8 +60,7 @@ _WORKTREE = """
 
 @click.command()
 @click.option("--yes", is_flag=True, help="Write what was found without asking.")
-@json_option
-@click.pass_context
+@with_json
 def init(ctx: click.Context, *, yes: bool, as_json: bool) -> None:
     """Write a commented hub.toml, and make .hub/ invisible to git.
 

@@ -13,7 +13,7 @@ import click
 from hub.api.providers import KeyOrder, KeySet
 from hub.cli import completing
 from hub.cli.base import Group
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
 from hub.cli.terminal.table import table
 from hub.errors import Code, HubError
 
@@ -30,8 +30,7 @@ def key() -> None:
 
 @key.command(name="set")
 @click.argument("name", shell_complete=completing.providers)
-@json_option
-@click.pass_context
+@with_json
 def set_(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Store a key for one agent, read from stdin or typed unseen. Needs no daemon.
 
@@ -47,8 +46,7 @@ def set_(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 @key.command()
 @click.argument("name", shell_complete=completing.providers)
-@json_option
-@click.pass_context
+@with_json
 def remove(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Take a key out of .hub/.env. Needs no daemon.
 
@@ -58,8 +56,7 @@ def remove(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 @key.command(name="list")
-@json_option
-@click.pass_context
+@with_json
 def list_(ctx: click.Context, *, as_json: bool) -> None:
     """List which agent gets which key, never a value. Needs no daemon.
 

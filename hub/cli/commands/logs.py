@@ -16,7 +16,7 @@ import attrs
 import click
 
 from hub.api.sessions import Sessions
-from hub.cli.context import client, json_option, session_argument
+from hub.cli.context import client, session_argument, with_json
 from hub.cli.local.records import Records
 from hub.cli.terminal.screen import HANG, Screen, block, whole
 from hub.cli.terminal.table import name_zone
@@ -35,8 +35,7 @@ Batch = list[RecordJson]
 @click.option("--follow", "-f", is_flag=True, help="Keep following, until Ctrl-C.")
 @click.option("--since", default=0, type=click.IntRange(0), help="Only records after this id.")
 @click.option("--full", is_flag=True, help="Show every record in full.")
-@json_option
-@click.pass_context
+@with_json
 def logs(ctx: click.Context, *, session: str, follow: bool, since: int, full: bool, as_json: bool) -> None:
     """Show the event log, or a session's part of it, one line per record, each session's below its id.
 

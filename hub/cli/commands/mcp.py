@@ -17,7 +17,10 @@ import click
 import trio
 
 from hub.cli.base import Group
-from hub.cli.context import client, json_option, project_dir, show
+from hub.cli.clients import CLIENTS, command_of
+from hub.cli.clients import install as tell
+from hub.cli.clients import uninstall as forget
+from hub.cli.context import client, project_dir, show, with_json
 from hub.client.place import root_of
 from hub.client.quick import Api, not_running
 
@@ -41,9 +44,6 @@ class Remote:
     async def post(self, path: str, body: Mapping[str, object]) -> Any:
         """What a POST made or changed."""
         return await _in_thread(lambda: self.find().post(path, body))
-
-
-NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "cursor")
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -82,10 +82,9 @@ def _daemon(ctx: click.Context) -> Api:
 
 
 @mcp.command()
-@click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
+@click.argument("client_name", metavar="CLIENT", type=click.Choice([*CLIENTS]))
 @click.option("--print", "only_print", is_flag=True, help="Only show what would be written, and where.")
-@json_option
-@click.pass_context
+@with_json
 def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: bool) -> None:
     """Register the tools with a CLIENT: claude, codex, gemini, opencode, qwen or cursor.
 
@@ -93,9 +92,6 @@ def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: 
 
     Example: hub mcp install claude
     """
-    from hub.cli.clients import CLIENTS, command_of
-    from hub.cli.clients import install as tell
-
     client = CLIENTS[client_name]
     command = command_of("hub" if shutil.which("hub") else "", ctx.obj["project"], "mcp")
     if not only_print:
@@ -111,16 +107,13 @@ def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: 
 
 
 @mcp.command()
-@click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
-@json_option
-def uninstall(*, client_name: str, as_json: bool) -> None:
+@click.argument("client_name", metavar="CLIENT", type=click.Choice([*CLIENTS]))
+@with_json
+def uninstall(_: click.Context, *, client_name: str, as_json: bool) -> None:
     """Remove the tools from a CLIENT's configuration.
 
     Example: hub mcp uninstall claude
     """
-    from hub.cli.clients import CLIENTS
-    from hub.cli.clients import uninstall as forget
-
     client = CLIENTS[client_name]
     forget(client)
     told = {"client": client_name, "installed": False, "file": str(client.file)}

@@ -10,15 +10,14 @@ import os
 
 import click
 
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
 from hub.cli.local.background import at_hand
 from hub.cli.trusting import on_terminal
 
 
 @click.command(name="open")
 @click.option("--print", "only_print", is_flag=True, help="Only print the address.")
-@json_option
-@click.pass_context
+@with_json
 def open_(ctx: click.Context, *, only_print: bool, as_json: bool) -> None:
     """Open the daemon's page in your browser and print its address.
 
@@ -26,15 +25,16 @@ def open_(ctx: click.Context, *, only_print: bool, as_json: bool) -> None:
 
     Example: hub open
     """
-    api = at_hand(ctx, may=lambda: not as_json and on_terminal() and _wanted())
+    question = "No daemon runs here. Start one in the background?"
+
+    def wanted() -> bool:
+        return not as_json and on_terminal() and click.confirm(question, default=True, err=True)
+
+    api = at_hand(ctx, may=wanted)
     url = f"{api.url}/"
     show({"url": url}, as_json=as_json, text=lambda found: found["url"])
     if not (only_print or as_json) and _has_screen():
         click.launch(url)
-
-
-def _wanted() -> bool:
-    return click.confirm("No daemon runs here. Start one in the background?", default=True, err=True)
 
 
 def _has_screen() -> bool:

@@ -16,15 +16,16 @@ import click
 
 from hub.api import pipelines as api
 from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
+from hub.api.tables import read_pipelines
 from hub.cli import completing
 from hub.cli.base import Group
-from hub.cli.context import client, document, json_option, project_dir, show, trust_option
+from hub.cli.context import client, document, project_dir, show, trust_option, with_json
 from hub.cli.terminal.clock import Clock
 from hub.cli.terminal.outcome import hub_in
 from hub.cli.terminal.table import table
 from hub.cli.trusting import insist_on_trust
-from hub.client.quick import Api, unless_absent
-from hub.domain.config.model import PipelineSettings
+from hub.client.quick import unless_absent
+from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 from hub.domain.text.figures import counted
 from hub.errors import RULES, Code, HubError
@@ -56,8 +57,7 @@ def pipeline() -> None:
 
 @pipeline.command()
 @click.argument("file", default="", shell_complete=completing.files)
-@json_option
-@click.pass_context
+@with_json
 def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
     """Check the project's pipelines, or those of a JSON FILE (- for stdin). Needs no daemon.
 
@@ -76,7 +76,6 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
 
 
 def _of_file(file: str) -> tuple[PipelineSettings, ...]:
-    from hub.api.tables import read_pipelines
     from hub.domain.canonical import StrictJsonError, parse_strict
 
     try:
@@ -96,8 +95,7 @@ def _of_file(file: str) -> tuple[PipelineSettings, ...]:
 @click.option("--resume", is_flag=True, help="Keep what the last run of this pipeline completed.")
 @click.option("--quiet", "-q", is_flag=True, help="Show only the result.")
 @trust_option
-@json_option
-@click.pass_context
+@with_json
 def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, once: bool, as_json: bool) -> int:
     """Run a pipeline: its nodes in dependency order, each a session on the work of those before it.
 
@@ -168,8 +166,7 @@ def summary(ended: RunStatus, root: Path) -> str:
 
 @pipeline.command(name="show")
 @click.argument("name", default="", shell_complete=completing.pipelines)
-@json_option
-@click.pass_context
+@with_json
 def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Show a pipeline's graph and the state of its last run; without a NAME, of every pipeline. Needs no daemon.
 
@@ -186,8 +183,7 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 @pipeline.command(name="list")
-@json_option
-@click.pass_context
+@with_json
 def list_all(ctx: click.Context, *, as_json: bool) -> None:
     """List every pipeline with its nodes, and how the newest run went. Needs no daemon.
 
@@ -204,35 +200,25 @@ class PipelineAndRun(api.Pipeline):
 
 
 def _all(ctx: click.Context) -> list[PipelineAndRun]:
-    found, last = _all_and_last(ctx)
+    """The pipelines, and with its own the newest run: from the daemon where one runs, else from the project's files."""
+    daemon = client(ctx)
+    ran = partial(daemon.read, RunStatus, "/api/pipelines/run")
+    told = unless_absent(
+        lambda: (daemon.read(list[api.Pipeline], "/api/pipelines"), unless_absent(ran, {Code.NOT_FOUND}))
+    )
+    if told is None:
+        from hub.actors.pipelines.answers import shown
+        from hub.cli.beforehand import last_run_of, pipelines_of
+
+        project = project_dir(ctx)
+        told = shown(pipelines_of(project)), last_run_of(project)
+    found, last = told
     return [
         PipelineAndRun(
             **attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None
         )
         for item in found
     ]
-
-
-def _all_and_last(ctx: click.Context) -> tuple[list[api.Pipeline], RunStatus | None]:
-    """The pipelines and the newest run: from the daemon where one runs, else from the project's files."""
-    daemon = client(ctx)
-    found = unless_absent(lambda: (daemon.read(list[api.Pipeline], "/api/pipelines"), _last_run(daemon)))
-    if found is not None:
-        return found
-    from hub.actors.pipelines.answers import shown
-    from hub.cli.beforehand import last_run_of, pipelines_of
-
-    project = project_dir(ctx)
-    return shown(pipelines_of(project)), last_run_of(project)
-
-
-def _last_run(daemon: Api) -> RunStatus | None:
-    try:
-        return daemon.read(RunStatus, "/api/pipelines/run")
-    except HubError as error:
-        if error.code is not Code.NOT_FOUND:
-            raise
-        return None
 
 
 def _listed(found: Sequence[PipelineAndRun]) -> str:
@@ -263,7 +249,6 @@ def picture(shown: Sequence[Node | NodeStatus]) -> str:
     """The graph, one row a node: mark, id, state, who, branch; of one that never ran its plan."""
     from hub.cli.terminal.dag import picture as draw
     from hub.cli.terminal.dag import plain
-    from hub.domain.config.model import PipelineNode
     from hub.domain.pipeline.graph import order
 
     nodes = {node.id: node for node in shown}

@@ -18,7 +18,7 @@ import click
 
 from hub.api.results import How, Take, Taken
 from hub.cli.commands.result import branch_name, came_of_it, order
-from hub.cli.context import json_option, project_dir, session_argument, show
+from hub.cli.context import project_dir, session_argument, show, with_json
 from hub.client.place import root_of
 from hub.errors import Code, HubError
 from hub.io.git.progress import ran
@@ -40,8 +40,7 @@ _PROGRAMS = {
     help="The branch's name; default: the one it is on already, else made from the task.",
 )
 @click.option("--draft", is_flag=True, help="Open it as a draft.")
-@json_option
-@click.pass_context
+@with_json
 def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: bool) -> None:
     """Push a session's work as one commit on its own branch, and open a pull request with gh or glab.
 

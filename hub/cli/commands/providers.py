@@ -11,15 +11,16 @@ import click
 
 from hub.api.providers import ProviderConfig, ProviderStatus
 from hub.cli import completing
-from hub.cli.context import json_option, show
+from hub.cli.context import show, with_json
+from hub.cli.foreground import run_here
 from hub.cli.terminal.table import instant, table
+from hub.errors import Code, HubError
 
 _VERSION = 24
 
 
 @click.command()
-@json_option
-@click.pass_context
+@with_json
 def providers(ctx: click.Context, *, as_json: bool) -> None:
     """List every agent hub knows: installed, logged in, under which account. Needs no daemon.
 
@@ -44,7 +45,7 @@ class ProviderRow(ProviderConfig):
 def _table(entries: list[ProviderRow]) -> str:
     states = [_state(entry) for entry in entries]
     rows = [
-        (entry.name, state, _version(entry), entry.active_account, step)
+        (entry.name, state, entry.install.version.partition(" (")[0][:_VERSION], entry.active_account, step)
         for entry, (state, _, step) in zip(entries, states, strict=True)
     ]
     shown = table(("AGENT", "STATE", "VERSION", "ACCOUNT", "NEXT"), rows, [colour for _, colour, _ in states])
@@ -54,10 +55,6 @@ def _table(entries: list[ProviderRow]) -> str:
         if entry.install.installed and not entry.install.version
     ]
     return "\n".join([shown, *silent])
-
-
-def _version(entry: ProviderRow) -> str:
-    return entry.install.version.partition(" (")[0][:_VERSION]
 
 
 def _state(entry: ProviderRow) -> tuple[str, str | None, str]:
@@ -78,17 +75,14 @@ def _state(entry: ProviderRow) -> tuple[str, str | None, str]:
 
 @click.command()
 @click.argument("provider", shell_complete=completing.providers)
-@json_option
-@click.pass_context
+@with_json
 def install(ctx: click.Context, *, provider: str, as_json: bool) -> None:
     """Install an agent with its maker's own command, which is shown and run here. Needs no daemon.
 
     Example: hub install claude
     """
     from hub.actors.settings.program_jobs import install_command
-    from hub.cli.foreground import run_here
     from hub.cli.local.offline import project
-    from hub.errors import Code, HubError
     from hub.io.processes.probe import which
 
     mine = project(ctx)

@@ -13,7 +13,7 @@ import click
 
 from hub.api.quota import Entry, Window
 from hub.cli.commands.sessions import everywhere
-from hub.cli.context import client, json_option, project_dir, show
+from hub.cli.context import client, project_dir, show, with_json
 from hub.cli.local.records import Records
 from hub.cli.terminal.clock import Clock
 from hub.cli.terminal.screen import gauge, window_name
@@ -30,8 +30,7 @@ _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE",
 @click.option(
     "--windows", is_flag=True, help="Show every quota window, not only the one that runs out first."
 )
-@json_option
-@click.pass_context
+@with_json
 def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
     """Show what every account has left and when it runs out. Needs no daemon and no project.
 

@@ -16,7 +16,7 @@ import click
 
 from hub.api.results import BRANCH, Clean, Cleaned, Discard, Discarded, How, Take, Taken
 from hub.cli import completing
-from hub.cli.context import json_option, session_argument, session_id, show
+from hub.cli.context import session_argument, session_id, show, with_json
 from hub.domain.result.fate import left_behind
 from hub.domain.text.figures import counted, first_of
 from hub.errors import Code, HubError
@@ -66,8 +66,7 @@ def branch_name(_: click.Context, __: click.Parameter, given: str) -> str:
     shell_complete=completing.files,
     help="Write a patch (- for standard output); touch nothing else.",
 )
-@json_option
-@click.pass_context
+@with_json
 def take(ctx: click.Context, *, session: str, merge: bool, branch: str, patch: str, as_json: bool) -> None:
     """Take a session's work as one commit, under your name, on the current branch. Needs no daemon.
 
@@ -138,8 +137,7 @@ def _taken(answer: Taken, patch: str) -> str:
 @click.command()
 @click.argument("session", metavar="SESSION", callback=session_id, shell_complete=completing.sessions)
 @click.option("--force", is_flag=True, help="Also discard work that was not taken.")
-@json_option
-@click.pass_context
+@with_json
 def discard(ctx: click.Context, *, session: str, force: bool, as_json: bool) -> None:
     """Delete a session's worktree and branch. Its snapshots stay: hub history --commits.
 
@@ -175,8 +173,7 @@ def _age(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None
 )
 @click.option("--force", is_flag=True, help="Also discard work that was not taken.")
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what would be discarded.")
-@json_option
-@click.pass_context
+@with_json
 def clean(
     ctx: click.Context, *, merged: bool, older: int | None, force: bool, dry: bool, as_json: bool
 ) -> None:

@@ -15,7 +15,8 @@ import click
 
 from hub.api.session import Run, Started
 from hub.cli import completing
-from hub.cli.context import document, json_option, project_dir, session_id, trust_option
+from hub.cli.context import document, project_dir, session_id, trust_option, with_json
+from hub.cli.terminal.outcome import outcome
 from hub.cli.terminal.task import task_of
 from hub.cli.terminal.width import columns, hung
 from hub.cli.trusting import insist_on_trust
@@ -71,8 +72,7 @@ from hub.io.project.trust import Gate
     "--verbose", "-v", is_flag=True, help="Also show each state of a handoff and every quota reading."
 )
 @trust_option
-@json_option
-@click.pass_context
+@with_json
 def run(
     ctx: click.Context,
     /,
@@ -179,7 +179,6 @@ async def _run(
     from hub.cli.beforehand import config_of, insist_on_agent
     from hub.cli.local import background
     from hub.cli.local.join import daemon_for
-    from hub.cli.terminal.outcome import outcome
     from hub.cli.terminal.watch import last_event, watch
 
     def somebody() -> None:

@@ -21,7 +21,7 @@ import attrs
 import click
 
 from hub.cli.base import Group
-from hub.cli.context import json_option, project_dir, trust_option
+from hub.cli.context import project_dir, trust_option, with_json
 from hub.errors import Code, HubError
 
 _HOLDS_ON = (2, 5, 74, 75, 76)
@@ -137,8 +137,7 @@ def service() -> None:
 
 @service.command()
 @trust_option
-@json_option
-@click.pass_context
+@with_json
 def install(ctx: click.Context, *, once: bool, as_json: bool) -> None:
     """Install the service and start it. Run it again to bring it up to date.
 
@@ -166,8 +165,7 @@ def install(ctx: click.Context, *, once: bool, as_json: bool) -> None:
 
 
 @service.command()
-@json_option
-@click.pass_context
+@with_json
 def status(ctx: click.Context, *, as_json: bool) -> None:
     """Show whether there is a service and whether it runs. Exits with 3 if there is none.
 
@@ -193,8 +191,7 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
 
 
 @service.command()
-@json_option
-@click.pass_context
+@with_json
 def remove(ctx: click.Context, *, as_json: bool) -> None:
     """Stop the service and remove it.
 

@@ -8,7 +8,7 @@ Must not: compute anything the daemons have not said.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ import click
 from hub.api.meta import UNSET, Unset
 from hub.api.quota import Entry
 from hub.api.sessions import Session, Sessions
-from hub.cli.context import client, document, json_option, show
+from hub.cli.context import client, document, show, with_json
 from hub.cli.ending import rest
 from hub.cli.local.records import UNATTENDED, Records
 from hub.cli.terminal.clock import Clock
@@ -28,7 +28,7 @@ from hub.cli.terminal.table import table
 from hub.cli.terminal.width import columns
 from hub.client.quick import Api, find
 from hub.domain.quota.spoken import told
-from hub.domain.standing import ENDED, GROUPS, WAITS, words
+from hub.domain.standing import ENDED, GROUPS, WAITS
 from hub.domain.text.figures import agent_name, span
 from hub.domain.text.safe import clip
 from hub.errors import HubError
@@ -71,8 +71,7 @@ class Listing:
 )
 @click.option("--all-projects", "-A", "anywhere", is_flag=True, help="Show every project whose daemon runs.")
 @click.option("--watch", "-w", is_flag=True, help="Keep watching for changes, until Ctrl-C.")
-@json_option
-@click.pass_context
+@with_json
 def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_json: bool) -> None:
     """List sessions: those that need you first, then working, waiting and done.
 
@@ -151,22 +150,17 @@ def everywhere(ask: Callable[[Path, Api], list[T]]) -> list[T]:
 def _watch(answer: Callable[[], Listing], text: Callable[[Listing], str], *, as_json: bool) -> None:
     """Show it again whenever it is another one; on a terminal in the same place."""
     before, drawn = "", not as_json and sys.stdout.isatty()
-    for found in _looks(answer):
+    while True:
+        found = answer()
         whole = document(found)
         said = whole if as_json else text(found)
         news = said if drawn else whole  # in a file the passing of time is no news
-        if news == before:
-            continue
-        if before and drawn:
-            click.clear()
-        click.echo(said)
-        sys.stdout.flush()
-        before = news
-
-
-def _looks(answer: Callable[[], Listing]) -> Iterator[Listing]:
-    while True:
-        yield answer()
+        if news != before:
+            if before and drawn:
+                click.clear()
+            click.echo(said)
+            sys.stdout.flush()
+            before = news
         rest(_PAUSE)
 
 
@@ -183,7 +177,8 @@ def listed(
     ended = [row for row in ordered if row.session_state in ENDED]
     shown = ordered if everything else [*ordered[: len(ordered) - len(ended)], *ended[:_SHOWN]]
     clock, names = Clock(now.timestamp()), [row.session_id for row in rows]
-    tints, groups = [_colour(row) for row in shown], [GROUPS[row.group] for row in shown]
+    tints = ["magenta" if row.needs != "none" else _COLOURS.get(row.session_state) for row in shown]
+    groups = [GROUPS[row.group] for row in shown]
 
     def drawn(letters: int) -> list[tuple[str, ...]]:
         return [_cells(row, names, now, clock, letters) for row in shown]
@@ -206,10 +201,6 @@ def listed(
             text = table(_HEADINGS, cells, tints, width, groups=groups)
     hidden = len(ordered) - len(shown)
     return f"{text}\n{hidden} more: hub ls --all" if hidden else text
-
-
-def _colour(row: SessionRow) -> str | None:
-    return "magenta" if row.needs != "none" else _COLOURS.get(row.session_state)
 
 
 def _cells(row: SessionRow, names: list[str], now: datetime, clock: Clock, letters: int) -> tuple[str, ...]:
@@ -236,7 +227,7 @@ def short(session_id: str, names: list[str]) -> str:
 def _state(row: SessionRow, clock: Clock) -> str:
     if row.group == WAITS:
         return f"until {clock.at(row.wait_until or '')}"
-    return words(needs=row.needs, state=row.session_state, position=row.position, verified=row.verified)
+    return row.standing
 
 
 def _time(row: SessionRow, now: datetime) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 import attrs
 import click
@@ -22,14 +23,13 @@ from hub.api.session import Cost
 from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.cli.commands.approvals import listed
-from hub.cli.context import json_option, nothing_runs, session_argument, show, which
+from hub.cli.context import nothing_runs, session_argument, show, which, with_json
 from hub.cli.local.records import UNATTENDED, Records
 from hub.cli.terminal.clock import Clock
 from hub.cli.terminal.items import FIDELITY
 from hub.cli.terminal.screen import for_people
 from hub.cli.terminal.width import columns, hung
-from hub.client.quick import Query
-from hub.domain.handoff import State
+from hub.client.quick import Query, unless_absent
 from hub.domain.pipeline.state import NodeState
 from hub.domain.result.fate import TAKES, fate
 from hub.domain.session import SessionState
@@ -56,8 +56,7 @@ class WholeStatus(Status):
 
 @click.command()
 @session_argument
-@json_option
-@click.pass_context
+@with_json
 def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
     """Show what a session is doing now or how it ended, what it has cost, and the pipeline it is part of.
 
@@ -93,12 +92,8 @@ def _whole(api: Records, session: str) -> WholeStatus:
 
 def _run(api: Records) -> RunStatus | None:
     """The newest run of a pipeline; how a session stands can be told without it."""
-    try:
-        return api.read(RunStatus, "/api/pipelines/run")
-    except HubError as error:
-        if error.code not in (Code.NOT_FOUND, Code.STATE_CORRUPT, Code.NOT_SEALED):
-            raise
-        return None
+    unknown = {Code.NOT_FOUND, Code.STATE_CORRUPT, Code.NOT_SEALED}
+    return unless_absent(partial(api.read, RunStatus, "/api/pipelines/run"), unknown)
 
 
 def _fate(api: Records, state: Status) -> HistoryEntry | None:
@@ -130,13 +125,17 @@ def picture(state: WholeStatus, became: HistoryEntry | None = None) -> str:
     if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
     gone = became is not None and became.event == "discarded"
+    # Whom it waits for says more than that its agent runs.
+    now = [NEEDS.get(state.needs, state.session_state.replace("_", " "))]
+    now.append(agent_name(state.active_provider, state.account))
+    if state.fsm_state in HANDING_OVER:
+        now.append(f"handing over: {HANDING_OVER[state.fsm_state]}")
+    fidelity = "pending" if state.hfs_pending else f"{state.hfs_score:g} of 100: {FIDELITY}"
     lines = [
-        f"{_does(state)}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
-        + ("  stopping" if state.stopping else ""),
+        "  ".join([*now, *(["stopping"] if state.stopping else [])]),
         f"task      {state.task_goal.splitlines()[0][:100]}",
         f"session   {state.session_id}" + (f"  on {state.branch}" if not gone else ""),
-        f"handoffs  {state.handoffs_done}"
-        + (f"  fidelity {_fidelity(state)}" if state.handoffs_done else ""),
+        f"handoffs  {state.handoffs_done}" + (f"  fidelity {fidelity}" if state.handoffs_done else ""),
         f"tokens    {state.tokens_used:,}",
     ]
     if state.cost:
@@ -151,7 +150,8 @@ def picture(state: WholeStatus, became: HistoryEntry | None = None) -> str:
     if state.needs_input and not state.needs_approval:
         lines.append('input     the agent asks: hub reply "..."')
     if state.error:
-        lines.append(f"error     {state.error.code}: {_briefly(state.error.detail)}")
+        # Commands' output may follow, and that is in the log.
+        lines.append(f"error     {state.error.code}: {state.error.detail.partition(chr(10))[0]}")
         lines.append(f"next      {state.error.hint}")
     width = columns(sys.stdout)
     return "\n".join(hung(line, width, _HANG) for line in [*lines, *_afterwards(state, became), *audit])
@@ -169,26 +169,6 @@ def _afterwards(state: WholeStatus, became: HistoryEntry | None) -> list[str]:
     else:
         work = [f"taken     as {became.commit[:12]} on {became.held_by or became.branch}", see]
     return [f"ended     {Clock().at(state.ended_at)}", *work, 'another   hub run "task"']
-
-
-def _does(state: Status) -> str:
-    """What it does; whom it waits for says more than that its agent runs."""
-    needed = "approval" if state.needs_approval else "input" if state.needs_input else ""
-    return NEEDS.get(needed, state.session_state.replace("_", " "))
-
-
-def _briefly(detail: str) -> str:
-    """The first line of an error; commands' output may follow, and that is in the log."""
-    return detail.partition("\n")[0]
-
-
-def _fidelity(state: Status) -> str:
-    return "pending" if state.hfs_pending else f"{state.hfs_score:g} of 100: {FIDELITY}"
-
-
-def _handing_over(fsm: State) -> str:
-    """Where a handoff stands; nothing in between."""
-    return f"  handing over: {HANDING_OVER[fsm]}" if fsm in HANDING_OVER else ""
 
 
 def _cost(cost: Cost) -> str:

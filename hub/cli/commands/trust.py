@@ -11,16 +11,18 @@ import sys
 
 import click
 
-from hub.cli.context import json_option, project_dir, show
+from hub.cli.context import project_dir, show, with_json
+from hub.cli.trusting import ask, insist_on_user, on_terminal, shown, standing_of
 from hub.errors import Code, HubError
+from hub.io.project.places import find_project
+from hub.io.project.trust import Gate
 
 
 @click.command()
 @click.option("--yes", "-y", is_flag=True, help="Trust it without asking.")
 @click.option("--revoke", is_flag=True, help="Stop trusting it.")
 @click.option("--status", is_flag=True, help="Only show it.")
-@json_option
-@click.pass_context
+@with_json
 def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json: bool) -> None:
     """Show what this project would run, send or open, and trust it.
 
@@ -28,14 +30,15 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
 
     Example: hub trust --status
     """
-    from hub.cli.trusting import ask, insist_on_user, on_terminal, shown, standing_of
-
     if yes + revoke + status > 1:
         raise HubError(Code.USAGE, "--yes, --revoke and --status exclude each other.")
     if yes or revoke:
         insist_on_user()
     if revoke:
-        _revoke(ctx, as_json=as_json)
+        root = find_project(project_dir(ctx))
+        words = "no longer trusted" if (there := Gate.of(root, os.environ).revoke()) else "was not trusted"
+        told = {"project": str(root), "revoked": there}
+        show(told, as_json=as_json, text=lambda _: f"{root}: {words}")
         return
     gate, standing = standing_of(project_dir(ctx))
     if yes:
@@ -53,13 +56,3 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
         click.echo("trusted; what changes is asked for again")
         return
     show(standing.told(), as_json=as_json, text=lambda _: "\n".join(shown(standing, sys.stdout)))
-
-
-def _revoke(ctx: click.Context, *, as_json: bool) -> None:
-    from hub.io.project.places import find_project
-    from hub.io.project.trust import Gate
-
-    root = find_project(project_dir(ctx))
-    there = Gate.of(root, os.environ).revoke()
-    words = "no longer trusted" if there else "was not trusted"
-    show({"project": str(root), "revoked": there}, as_json=as_json, text=lambda _: f"{root}: {words}")

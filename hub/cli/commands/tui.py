@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from hub.api.sessions import Sessions
-from hub.cli.context import client, json_option, project_dir, show
+from hub.cli.context import client, project_dir, show, with_json
 from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
 from hub.errors import Code, HubError
@@ -25,8 +25,7 @@ from hub.errors import Code, HubError
 @click.command()
 @click.option("--ascii", "plain", is_flag=True, help="Draw with plain ASCII only.")
 @click.option("--light", is_flag=True, help="Use dark text on a light background.")
-@json_option
-@click.pass_context
+@with_json
 def tui(ctx: click.Context, *, plain: bool, light: bool, as_json: bool) -> None:
     """Show sessions, quota, handoffs and approvals on one screen; ? lists the keys. Leaving it stops nothing.
 

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from hub import userdirs
-from hub.cli.context import json_option, project_dir, show
+from hub.cli.context import project_dir, show, with_json
 from hub.cli.terminal.table import table
 from hub.usage.counting import counting
 
@@ -31,8 +31,7 @@ _HEADINGS = ("AGENT", "MODEL", "TOKENS IN", "OF THEM CACHED", "TOKENS OUT")
     type=click.IntRange(0, 24 * 365),
     help="Only sessions written in the last HOURS, each whole; default: all.",
 )
-@json_option
-@click.pass_context
+@with_json
 def usage(ctx: click.Context, *, since_hours: int | None, as_json: bool) -> None:
     """Show tokens that agents used on this machine, by agent and model. Needs no daemon and no project.
 

@@ -21,9 +21,10 @@ from hub.cli.context import client, project_dir
 from hub.cli.local.join import running, without_port
 from hub.cli.terminal.meanwhile import waiting_for
 from hub.client.place import root_of, told_by
-from hub.client.quick import Api, find
+from hub.client.quick import Api, error_of, find
 from hub.errors import Code, HubError
-from hub.io.project.places import make_private_dir, state_dir
+from hub.io.project.places import Places, make_private_dir, state_dir
+from hub.io.records.sessions import found
 
 PATIENCE = 130.0
 """Seconds for a start: as `hub run` gives its own."""
@@ -102,9 +103,6 @@ def at_hand(ctx: click.Context, project: Path | None = None, may: Callable[[], b
 
 
 def _insist_at_rest(project: Path) -> None:
-    from hub.io.project.places import Places
-    from hub.io.records.sessions import found
-
     open_ = [
         record.session_id
         for record in found(Places(root_of(project) or project))
@@ -135,8 +133,6 @@ def _log(root: Path) -> Path:
 
 def _ended(log: Path) -> HubError:
     """Its own error, as it says it with `--json`."""
-    from hub.client.quick import error_of
-
     text = log.read_bytes()[-_LAST:].decode("utf-8", "replace")
     for line in reversed(text.splitlines()):
         try:

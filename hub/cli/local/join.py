@@ -176,7 +176,9 @@ async def daemon_for(
             click.echo(_STARTS, err=True)
         async with _serving(project, port, quiet=quiet, gate=gate) as daemon:
             try:
-                joined.found(_own(project, daemon), _GOES_ON).own = True
+                token = daemon.app.config.server.token
+                mine = Api(daemon.port, token=token, project=root_of(project))
+                joined.found(mine, _GOES_ON).own = True
                 await joined.end_of_old()
                 yield joined
                 if joined.left:
@@ -273,11 +275,6 @@ def running(project: Path, port: int | None) -> Api | None:
     if port not in (None, 0, api.port):
         return None
     return api if unless_absent(partial(api.read, Health, "/api/health")) is not None else None
-
-
-def _own(project: Path, daemon: Daemon) -> Api:
-    """The daemon of this very process."""
-    return Api(daemon.port, token=daemon.app.config.server.token, project=root_of(project))
 
 
 def without_port() -> dict[str, str]:

@@ -21,14 +21,18 @@ from hub.actors.common.secrets import Secrets, secrets_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
+from hub.api.convert import structure, unstructure
+from hub.api.detect import Detected
 from hub.api.providers import AccountStatus, ProviderConfig, ProviderStatus
-from hub.cli.context import client, note_left_out, project_dir
+from hub.cli.context import client, hiding, note_left_out, project_dir
 from hub.cli.versions import Versions
 from hub.client.quick import unless_absent
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
 from hub.domain.routing import WORDS, Availability, Exclusion
+from hub.domain.text.figures import HOUR
+from hub.domain.text.plain import plain_value
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
@@ -95,6 +99,17 @@ class OfflineProject:
         found = Versions.asked(config, providers if versions else (), _LIMIT)
         return [self.entries.entry(config, p, found.of(p.name), time.time()) for p in providers]
 
+    def detected(self, hours: int) -> list[Detected]:
+        """What `GET /api/detect` would answer: one scan of the machine; agents run outside of projects, too."""
+        from hub.actors.detector.scanner import (
+            Scanner,  # the agents' stores, which other commands have no use for
+        )
+
+        config = self.config()
+        scanner = Scanner(self.places.root, load_all(lambda: config), config)
+        found = [unstructure(scanner.shown(one)) for one in scanner.scan(time.time() - hours * HOUR)]
+        return structure(hiding().value(plain_value(found)), list[Detected])
+
     def secrets(self) -> Secrets:
         """Hides what looks like a secret, and every value that hub holds for this project."""
         config = self.config()
@@ -121,12 +136,8 @@ def described(ctx: click.Context, *, versions: bool = True) -> list[ProviderConf
 
 def _around(ctx: click.Context) -> OfflineProject:
     """The project, or the folder itself where it is in none: nothing is written there."""
-    try:
-        return project(ctx)
-    except HubError as error:
-        if error.code is not Code.NOT_A_REPOSITORY:
-            raise
-        return OfflineProject(Places(project_dir(ctx)))
+    mine = unless_absent(partial(project, ctx), {Code.NOT_A_REPOSITORY})
+    return mine or OfflineProject(Places(project_dir(ctx)))
 
 
 def standings(ctx: click.Context) -> dict[str, ProviderStatus]:

@@ -26,24 +26,15 @@ from hub.io.records.sessions import found, home_of, meant, session_store
 _SEVERAL = "More than this one session would go on where a daemon starts: {}."
 
 
-def unfinished(places: Places, given: str) -> Unfinished | None:
-    """The session that no daemon carries on; None where there is none.
-
-    Args:
-        places: The project's.
-        given: The session's id, or the beginning of one; "" = the only one that has not ended.
+def insist_alone(places: Places, record: SessionRecord) -> None:
+    """Refuse a stop for which a daemon would begin what it is not asked for.
 
     Raises:
-        HubError: `not_found`, `which_session`; `daemon_not_running` where a daemon would go on with more than this session.
+        HubError: `daemon_not_running`; more than this session would go on.
     """
-    insist_usable(places.root)
-    insist_stamped(places)
-    active = [one.session_id for one in found(places) if one.session_state.active]
-    record = meant(places, given)
-    if not record.session_state.active:
-        return None
     queue = Queue(places)
     queue.load()
+    active = [one.session_id for one in found(places) if one.session_state.active]
     others = [
         one for one in (*active, *(one.session_id for one in queue.waiting)) if one != record.session_id
     ]
@@ -52,35 +43,37 @@ def unfinished(places: Places, given: str) -> Unfinished | None:
     if others:
         hint = f"Start the daemon: hub daemon   Then: hub stop {record.session_id}"
         raise HubError(Code.DAEMON_NOT_RUNNING, _SEVERAL.format(", ".join(others)), hint=hint)
-    return Unfinished(places, record.session_id)
 
 
-@attrs.frozen
-class Unfinished:
-    """A session that an earlier daemon left."""
+async def stop_unfinished(places: Places, given: str) -> Stopped | None:
+    """End the session that no daemon carries on, in order; None where there is none.
 
-    places: Places
-    session_id: str
+    The wish is on record before the daemon looks, so no agent is started for it; what keeps it from ending leaves it there.
 
-    async def stop(self) -> Stopped:
-        """End it in order: the wish is on record before the daemon looks, so no agent is started for it.
+    Args:
+        places: The project's.
+        given: The session's id, or the beginning of one; "" = the only one that has not ended.
 
-        Raises:
-            HubError: What keeps it from ending; the wish stays.
-        """
-        with project_lock(self.places.lock):
-            record = self._record()
-            if record.session_state.active and not record.stopping:
-                wish = attrs.evolve(record, seq=record.seq + 1, at=iso(time.time()), stopping="user")
-                session_store(home_of(self.places, self.session_id)).save(wish)
-        gate = Gate.of(self.places.root, os.environ)
-        async with daemon_for(self.places.root, None, quiet=True, gate=gate) as joined:
-            joined.session_id, joined.begun = self.session_id, True
-            await joined.stop_session()
-        record = self._record()
-        if record.session_state.active:
-            raise HubError(Code.DAEMON_NOT_RUNNING, f"Session {self.session_id} has not ended yet.")
-        return Stopped(session_id=self.session_id, state=record.session_state)
-
-    def _record(self) -> SessionRecord:
-        return meant(self.places, self.session_id)
+    Raises:
+        HubError: `not_found`, `which_session`, `daemon_not_running`; what keeps it from ending.
+    """
+    insist_usable(places.root)
+    insist_stamped(places)
+    record = meant(places, given)
+    if not record.session_state.active:
+        return None
+    insist_alone(places, record)
+    session_id = record.session_id
+    with project_lock(places.lock):
+        record = meant(places, session_id)
+        if record.session_state.active and not record.stopping:
+            wish = attrs.evolve(record, seq=record.seq + 1, at=iso(time.time()), stopping="user")
+            session_store(home_of(places, session_id)).save(wish)
+    gate = Gate.of(places.root, os.environ)
+    async with daemon_for(places.root, None, quiet=True, gate=gate) as joined:
+        joined.session_id, joined.begun = session_id, True
+        await joined.stop_session()
+    record = meant(places, session_id)
+    if record.session_state.active:
+        raise HubError(Code.DAEMON_NOT_RUNNING, f"Session {session_id} has not ended yet.")
+    return Stopped(session_id=session_id, state=record.session_state)

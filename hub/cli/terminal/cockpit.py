@@ -17,7 +17,7 @@ import trio
 from hub.cli.terminal.answering import Answering
 from hub.cli.terminal.conversation import Conversation
 from hub.cli.terminal.drawn import Drawn
-from hub.cli.terminal.items import Item, ToldItem
+from hub.cli.terminal.items import ConversationView, Item, ToldItem
 from hub.cli.terminal.keys import Keyboard, hides_cursor
 from hub.cli.terminal.side_by_side import SideBySide
 from hub.client.quick import Api
@@ -27,7 +27,7 @@ _TICK = 0.1
 
 
 @attrs.define
-class Cockpit:
+class Cockpit(ConversationView):
     """The view of one session, or of those of a run: then no key is for any of them.
 
     Attributes:

@@ -1,11 +1,13 @@
 """What a conversation is made of.
 
-Owns: the kinds of things that are shown, one after the other, and what waits for an answer.
+Owns: the kinds of things that are shown, one after the other, what waits for an answer, and what a view of them does.
 Must not: say how one looks, or where it came from.
 Tests: tests/hub/cli/terminal/test_conversation.py
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import attrs
 
@@ -69,3 +71,13 @@ class AskItem:
     text: str
     approval: str = ""
     session_id: str = ""
+
+
+class ConversationView:
+    """Where a conversation is shown; this one is nowhere."""
+
+    def show(self, items: Iterable[Item]) -> None:
+        """Add to what was said."""
+
+    def waiting(self, note: str) -> None:
+        """Say what keeps everything from going on; "" = nothing does."""

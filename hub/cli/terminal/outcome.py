@@ -63,12 +63,9 @@ def summary(status: Status, root: Path, *, seen: bool = False) -> str:
     lines = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
     width = columns(sys.stdout)
     words = "\n".join(ending(status, seen=seen)).split("\n")
-    return "\n".join([*(_within(line, width) for line in words), *lines])
-
-
-def _within(line: str, width: int) -> str:
-    """A line in as many as it takes; a command of hub's at its end stays whole."""
-    return (advice if ": hub " in line else hung)(line, width, 0)
+    # A command of hub's at its end stays whole.
+    told = ((advice if ": hub " in line else hung)(line, width, 0) for line in words)
+    return "\n".join([*told, *lines])
 
 
 def hub_in(root: Path) -> str:

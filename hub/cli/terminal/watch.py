@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import attrs
 import click
@@ -22,7 +22,7 @@ from hub.api.events import EventRecord
 from hub.api.status import Status
 from hub.cli.terminal import plain
 from hub.cli.terminal.conversation import Conversation
-from hub.cli.terminal.items import Item, ToldItem
+from hub.cli.terminal.items import ConversationView, Item, ToldItem
 from hub.cli.terminal.side_by_side import SideBySide
 from hub.cli.terminal.width import columns, hung
 from hub.client.live import LinkState, follow
@@ -38,17 +38,7 @@ _HANG = 4
 T = TypeVar("T")
 
 
-class ConversationView(Protocol):
-    """Where a conversation is shown."""
-
-    def show(self, items: Iterable[Item]) -> None:
-        """Add to what was said."""
-
-    def waiting(self, note: str) -> None:
-        """Say what keeps everything from going on; "" = nothing does."""
-
-
-class Plain:
+class Plain(ConversationView):
     """Plain lines on standard error."""
 
     def show(self, items: Iterable[Item]) -> None:
@@ -61,16 +51,6 @@ class Plain:
     def waiting(self, note: str) -> None:
         """On a line of its own."""
         click.echo(note or "the daemon is back; going on", err=True)
-
-
-class Silent:
-    """Nothing is shown."""
-
-    def show(self, items: Iterable[Item]) -> None:
-        """Nobody looks."""
-
-    def waiting(self, note: str) -> None:
-        """Nobody looks."""
 
 
 async def ask(api: Api, kind: type[T], path: str, query: Query | None = None) -> T:
@@ -107,9 +87,13 @@ async def watch(
         seen: The session's earlier records: what they left behind is known, the newest of them are shown.
         ended: Whether it was over before.
     """
+
+    def ends(meta: EventMeta) -> bool:
+        return bool(meta.get("ended")) and meta.get("sessionId") == session_id
+
     known = Conversation(verbose=verbose)
     watching = Watching(api, known, quiet=quiet, only=session_id, keys=keys and not ended)
-    if await watching.until(since, lambda meta: _ends(meta, session_id), seen, at_once=ended):
+    if await watching.until(since, ends, seen, at_once=ended):
         return None
     try:
         return await ask(watching.api, Status, "/api/status", {"sessionId": session_id})
@@ -130,10 +114,6 @@ async def watch_run(api: Api, run_id: str, since: int, *, quiet: bool = False) -
     return watching.api
 
 
-def _ends(meta: EventMeta, session_id: str) -> bool:
-    return bool(meta.get("ended")) and meta.get("sessionId") == session_id
-
-
 @attrs.define
 class Watching:
     """One look at a daemon's log, over its restarts.
@@ -151,7 +131,7 @@ class Watching:
     quiet: bool = False
     only: str = ""
     keys: bool = False
-    _view: ConversationView = attrs.field(factory=Silent)
+    _view: ConversationView = attrs.field(factory=ConversationView)
     _lost: bool = False
     _answers: bool = False
     """Whether keys answer."""

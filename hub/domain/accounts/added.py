@@ -16,7 +16,7 @@ import attrs
 
 from hub.domain.accounts.account import DEFAULT_ACCOUNT, Account
 from hub.domain.config.values import TABLE, TABLES, Provider, Text
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import Code, HubError
 
 Raw = dict[str, Any]
@@ -79,7 +79,7 @@ def added(
         HubError: `invalid`; the label is used already.
     """
     if new.label in {a.label for a in known}:
-        raise unfit("label", f"{provider} has an account {new.label!r} already.")
+        raise invalid_field("label", f"{provider} has an account {new.label!r} already.")
     page = added_accounts.get(provider, AddedToProvider())
     own = () if page.accounts or not _only_own(known) else (Account(DEFAULT_ACCOUNT),)
     return {**added_accounts, provider: attrs.evolve(page, accounts=(*page.accounts, *own, new))}

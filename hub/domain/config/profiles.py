@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from hub.domain.config.model import PipelineSettings, ProfileSettings
 from hub.domain.config.schema import SettingProblem, invalid
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import Code, HubError
 
 MAX_PROFILES = 200
@@ -49,7 +49,7 @@ def upserted(
     if given.name in [profile.name for profile in stored]:
         return tuple(given if profile.name == given.name else profile for profile in stored)
     if len(stored) >= MAX_PROFILES:
-        raise unfit("name", f"There are {len(stored)} profiles already.", "Delete one first.")
+        raise invalid_field("name", f"There are {len(stored)} profiles already.", "Delete one first.")
     return (*stored, given)
 
 

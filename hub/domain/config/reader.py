@@ -31,7 +31,7 @@ from hub.domain.config.model import (
 )
 from hub.domain.config.schema import SettingProblem
 from hub.domain.config.values import TABLE, TABLES, Provider
-from hub.domain.missing import no_such, unfit
+from hub.domain.missing import invalid_field, no_such
 from hub.errors import Code
 
 AGENTS: Mapping[str, str] = {
@@ -129,7 +129,7 @@ class Config:
         if found is None:
             known = ", ".join(sorted({each for profile in self.profiles for each in profile.kinds}))
             hint = f"There are profiles for: {known}." if known else "Give a profile `kinds` in hub.toml."
-            raise unfit("kind", f"No profile is for tasks of the kind {kind!r}.", hint)
+            raise invalid_field("kind", f"No profile is for tasks of the kind {kind!r}.", hint)
         return found
 
 

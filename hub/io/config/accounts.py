@@ -16,7 +16,7 @@ from pathlib import Path
 from hub.api import tables
 from hub.domain.accounts.account import Account
 from hub.domain.accounts.added import AddedAccounts, plain
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import HubError
 from hub.io.config.file import decoded
 from hub.io.files.atomic import coded_errors
@@ -131,4 +131,6 @@ def _unsafe(path: Path) -> str:
 
 
 def _unfit(place: str, why: str) -> HubError:
-    return unfit("configDir", f"{place[:200]!r} {why}.", "Leave configDir out for one of hub's making.")
+    return invalid_field(
+        "configDir", f"{place[:200]!r} {why}.", "Leave configDir out for one of hub's making."
+    )

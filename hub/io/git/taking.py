@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 
 from hub.api.results import How, Taken
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.domain.result.message import CommitStory, message, slug
 from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
@@ -177,7 +177,7 @@ async def _gone_on(root: Path, session_id: str, branch: str, there: GitCommit) -
         raise _conflict(error, session_id, branch) from error
     place = ("--format=%(worktreepath)", f"refs/heads/{branch}")
     if tree != there.tree and (checkout := (await git("for-each-ref", *place, cwd=root)).text):
-        raise unfit(
+        raise invalid_field(
             "branch", f"{branch} is checked out in {checkout}.", f"Take it there: hub take {session_id}"
         )
     return tree
@@ -200,7 +200,7 @@ async def _put_aside(
 
 def _taken_name(branch: str) -> HubError:
     why = f"There is a branch {branch} already, with other work."
-    return unfit("branch", why, "Give another name: --branch")
+    return invalid_field("branch", why, "Give another name: --branch")
 
 
 async def _footing(root: Path, work: BranchChange, onto: str) -> tuple[str, str]:

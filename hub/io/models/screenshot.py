@@ -15,7 +15,7 @@ from pathlib import Path
 
 import trio
 
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 from hub.io.http.stream import place_of
@@ -47,7 +47,7 @@ async def screenshot(url: str, max_pixels: int) -> bytes:
     """
     place = place_of(url)
     if place.host not in HOSTS:
-        raise unfit("url", "The page must be on this machine.", "Use http://127.0.0.1:<port>/")
+        raise invalid_field("url", "The page must be on this machine.", "Use http://127.0.0.1:<port>/")
     program = next(filter(None, map(which, BROWSERS)), "")
     if not program:
         raise HubError(

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from hub.domain.config.values import env_name_problem
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded, write_atomic
 
@@ -54,9 +54,9 @@ def write_env(path: Path, name: str, value: str | None, allowed: Collection[str]
     if wrong := env_name_problem(name) or (
         "" if name in allowed else "is not a name that any provider takes"
     ):
-        raise unfit("name", f"{name[:64]!r} {wrong}.", "Allowed: " + ", ".join(sorted(allowed)))
+        raise invalid_field("name", f"{name[:64]!r} {wrong}.", "Allowed: " + ", ".join(sorted(allowed)))
     if value is not None and (len(value) > MAX_VALUE or _UNFIT.search(value)):
-        raise unfit("value", f"The value of {name} has a line break or NUL in it, or is too long.")
+        raise invalid_field("value", f"The value of {name} has a line break or NUL in it, or is too long.")
     old = _text(path)
     kept = [original for key, _, original in _bindings(old) if key != name]
     wanted = [(key, kept_value) for key, kept_value, _ in _bindings(old) if key not in (name, "")]

@@ -7,12 +7,10 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import attrs
 
 from hub.api.events import EventRecord
-from hub.api.meta import MAX_SAFE_INTEGER, Meta
+from hub.api.meta import EventId
 from hub.domain.event import Tag
 from hub.web.page.ask import Ask
 from hub.web.page.view import ALL, View
@@ -26,7 +24,7 @@ class EventsPageQuery:
     """Which events."""
 
     tag: Tag | None = None
-    until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
+    until: EventId | None = None
 
 
 async def show(ask: Ask, given: EventsPageQuery) -> dict[str, object]:

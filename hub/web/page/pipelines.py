@@ -58,7 +58,7 @@ def _left(one: Pipeline, run: RunStatus | None) -> bool:
 def _ran(node: Any) -> Box:
     href = f"/session/{node.session_id}" if node.session_id else ""
     unsure = node.state == "completed" and not node.verified
-    said = words(needs="none", state=node.state.value, position=0, verified=node.verified)
+    said = words(state=node.state.value, verified=node.verified)
     return Box(node.id, tuple(node.depends_on), node.provider, node.state.value, href, said, unsure)
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Annotated
 
 import attrs
 
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
 from hub.api.history import Diff, HistoryEntry, walks
-from hub.api.meta import MAX_SAFE_INTEGER, Meta
+from hub.api.meta import EventId
 from hub.api.session import Cost, SessionId
 from hub.api.sessions import Sessions
 from hub.api.status import Status
@@ -39,7 +38,7 @@ class SessionPageQuery:
     """Which session, and up to which event."""
 
     session_id: SessionId
-    until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
+    until: EventId | None = None
 
 
 async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:

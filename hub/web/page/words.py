@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from datetime import UTC
+from datetime import UTC, datetime
 
 from markupsafe import Markup
 
@@ -20,28 +20,25 @@ from hub.domain.text.safe import clean
 from hub.domain.wallclock import local, moment, seconds
 
 _THOUSAND = 1000
-_NO_INSTANT = (ValueError, TypeError, OverflowError, OSError)
-"""What a field that an agent has filled may be in the place of a time."""
+
+
+def _at(stamp: str | float | None) -> datetime | None:
+    """In the time of the place; None of none, and of what an agent has put into the place of a time."""
+    try:
+        return local(stamp) if stamp else None
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None
 
 
 def clock(stamp: str | float | None) -> str:
     """`14:03`, with the day where it is not today's; "" of none."""
-    if not stamp:
-        return ""
-    try:
-        return moment(stamp, time.time())
-    except _NO_INSTANT:
-        return str(stamp)
+    return moment(stamp, time.time()) if stamp and _at(stamp) else str(stamp or "")
 
 
 def when(stamp: str | float | None) -> Markup:
     """The clock as a `<time>` that tells the whole instant."""
-    if not stamp:
-        return Markup("")
-    try:
-        at = local(stamp)
-    except _NO_INSTANT:
-        return Markup("{}").format(stamp)
+    if (at := _at(stamp)) is None:
+        return Markup("{}").format(stamp or "")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         at.astimezone(UTC).isoformat(), f"{at:%Y-%m-%d %H:%M:%S %Z}", clock(stamp)
     )
@@ -49,22 +46,15 @@ def when(stamp: str | float | None) -> Markup:
 
 def ago(stamp: str | float | None) -> str:
     """How long ago: `40 s`, `12 min`, `3 h`, `2 d`; "" of none."""
-    if not stamp:
-        return ""
-    try:
-        return span(time.time() - local(stamp).timestamp())
-    except _NO_INSTANT:
-        return ""
+    at = _at(stamp)
+    return span(time.time() - at.timestamp()) if at else ""
 
 
 def until(stamp: str | float | None) -> str:
     """How long it still takes; `now` of what has come, "" of none."""
-    if not stamp:
+    if (at := _at(stamp)) is None:
         return ""
-    try:
-        left = local(stamp).timestamp() - time.time()
-    except _NO_INSTANT:
-        return ""
+    left = at.timestamp() - time.time()
     return f"in {span(left)}" if left > 0 else "now"
 
 

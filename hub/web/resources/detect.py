@@ -7,7 +7,7 @@ Must not: look for agents, or decide what may be adopted.
 from __future__ import annotations
 
 from hub.api.detect import Adopted, AdoptOrder, Detected, DetectQuery
-from hub.domain.missing import unfit
+from hub.domain.missing import invalid_field
 from hub.errors import Code
 from hub.messages.detector import Adopt, Detect
 from hub.web.context import BEGIN, WRITE, Context, call
@@ -17,7 +17,7 @@ from hub.web.route import get, post
 async def adopt(context: Context, body: AdoptOrder) -> Adopted:
     """A brief alone starts nothing, so nobody has to have agreed to anything."""
     if body.start and body.interactive:
-        raise unfit("interactive", "start and interactive exclude each other.")
+        raise invalid_field("interactive", "start and interactive exclude each other.")
     if body.start or body.interactive:
         await context.insist(body.trust)
     order = Adopt(
@@ -63,8 +63,6 @@ ROUTES = (
         "/api/detect/adopt",
         "Write a brief of an agent's work for another one, and let that go on with it.",
         adopt,
-        given=AdoptOrder,
-        answer=Adopted,
         codes=_ADOPT,
         foreign=True,
     ),

@@ -27,7 +27,6 @@ ROUTES = (
         "Events newer than an id, oldest first: of all sessions or of one.",
         events,
         answer=list[EventRecord],
-        given=EventsQuery,
         codes=frozenset({Code.WHICH_SESSION}),
     ),
 )

@@ -54,8 +54,6 @@ ROUTES = (
         "/api/graph/detail",
         "The newest nodes of the graph and the edges between them.",
         detail,
-        answer=Detail,
-        given=DetailQuery,
         codes=_UNUSABLE | {Code.WHICH_SESSION},
         foreign=True,
     ),
@@ -64,7 +62,6 @@ ROUTES = (
         "A look at the code of a folder; nothing of it is kept.",
         project,
         answer=ProjectGraph,
-        given=ProjectQuery,
         codes=frozenset({Code.NOT_FOUND}),
     ),
     post(

@@ -20,8 +20,8 @@ def routes(port: int, project: str) -> tuple[Route, ...]:
         return Health(ok=True, port=port, version=hub.__version__, project=project)
 
     return (
-        get("/", "Where to find what.", index, answer=Index),
-        get("/api/health", "Whether the daemon listens.", health, answer=Health),
+        get("/", "Where to find what.", index),
+        get("/api/health", "Whether the daemon listens.", health),
     )
 
 

@@ -60,8 +60,6 @@ ROUTES = (
         "/api/localmodel/launch",
         "Start an agent on a local model, in a terminal: `ollama launch`.",
         launch,
-        given=LaunchOrder,
-        answer=Begun,
         status=202,
         codes=_LAUNCH,
     ),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import attrs
@@ -24,6 +23,7 @@ from hub.api.quota import Entry
 from hub.api.status import Status
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
+from hub.domain.wallclock import local
 from hub.errors import HubError
 from hub.messages.audit import GetAuditHead
 from hub.messages.breakers import BreakerSnapshots
@@ -128,16 +128,12 @@ def _quota(wallet: Iterable[Entry]) -> Iterator[Metric]:
     ]
     used = [(labels, w.fraction_used) for labels, w in windows if w.fraction_used is not None]
     yield Metric("hub_quota_used_ratio", "gauge", "Share of the quota window that is used.", used)
-    resets = [(labels, _epoch(w.resets_at)) for labels, w in windows if w.resets_at is not None]
+    resets = [(labels, local(w.resets_at).timestamp()) for labels, w in windows if w.resets_at is not None]
     yield Metric(
         "hub_quota_resets_at_seconds", "gauge", "When the window begins anew, epoch seconds.", resets
     )
     eta = [(labels, w.eta_minutes * 60.0) for labels, w in windows if w.eta_minutes is not None]
     yield Metric("hub_quota_eta_seconds", "gauge", "Seconds until the wall, as forecast.", eta)
-
-
-def _epoch(stamp: str) -> float:
-    return datetime.fromisoformat(stamp).timestamp()
 
 
 def _breakers(breakers: Sequence[Breaker]) -> Iterator[Metric]:

@@ -60,5 +60,5 @@ ROUTES = (
         answer=Costs,
     ),
     get("/api/audit/head", "The head of the audit chain.", call(GetAuditHead), answer=AuditHead),
-    get("/api/system/tree", "The supervision tree.", tree, answer=TreeNode),
+    get("/api/system/tree", "The supervision tree.", tree),
 )

@@ -94,8 +94,6 @@ ROUTES = (
         "/api/providers/account/remove",
         "Forget a login; its directory stays.",
         remove,
-        given=WhichAccount,
-        answer=AccountGone,
         codes=_ACCOUNT | {Code.ACCOUNT_IN_USE, Code.CONFIG_CHANGED},
     ),
     post(

@@ -84,10 +84,12 @@ async def take_result(context: Context, body: Take) -> Taken:
         try:
             answer = await take(context.places.root, told, body.how, body.branch, main)
         except HubError as error:
-            if "commit" in error.extra:
-                await _took(
-                    context, body.how, record.session_id, error.extra["commit"], error.extra["branch"]
-                )
+            match error.extra:
+                case {
+                    "commit": str(commit),
+                    "branch": str(branch),
+                }:  # it was brought before, by a call that was cut off
+                    await _took(context, body.how, record.session_id, commit, branch)
             raise
         await _took(context, body.how, record.session_id, answer.commit, answer.branch)
     said = record.verified if record.verify else None
@@ -180,8 +182,6 @@ ROUTES = (
         "/api/session/take",
         "Take the result: as one commit, a merge, a branch or a patch.",
         take_result,
-        given=Take,
-        answer=Taken,
         codes=_WHICH
         | _GIT
         | {
@@ -197,15 +197,9 @@ ROUTES = (
         "/api/session/discard",
         "Take away the session's worktree and branch; its snapshots stay.",
         discard_work,
-        given=Discard,
-        answer=Discarded,
         codes=_WHICH | _GIT | {Code.NOT_TAKEN},
     ),
     post(
-        "/api/sessions/clean",
-        "The same for every session that has ended and whose result was taken.",
-        clean,
-        given=Clean,
-        answer=Cleaned,
+        "/api/sessions/clean", "The same for every session that has ended and whose result was taken.", clean
     ),
 )

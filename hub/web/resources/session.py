@@ -113,7 +113,7 @@ _STARTING = frozenset(
     }
 )
 ROUTES = (
-    post("/api/run", "Start a session.", run, given=Run, answer=Started, status=202, codes=_STARTING),
+    post("/api/run", "Start a session.", run, status=202, codes=_STARTING),
     post(
         "/api/handoff",
         "Hand the work over now.",
@@ -138,20 +138,11 @@ ROUTES = (
         answer=Replied,
         codes=_ACTIVE | _CHANGING | {Code.REPLY_UNSUPPORTED},
     ),
-    post(
-        "/api/session/stop",
-        "End the session in order, snapshot included.",
-        stop,
-        given=Which,
-        answer=Stopped,
-        codes=_ACTIVE,
-    ),
+    post("/api/session/stop", "End the session in order, snapshot included.", stop, codes=_ACTIVE),
     get(
         "/api/session/diff",
         "What the session has changed.",
         diff,
-        given=Which,
-        answer=Diff,
         codes=_ACTIVE | {Code.BRANCH_MISSING},
         foreign=True,
     ),

@@ -32,4 +32,4 @@ async def status(context: Context, which: Which) -> Status:
     return found
 
 
-ROUTES = (get("/api/status", "What the daemon is doing.", status, given=Which, answer=Status, codes=_WHICH),)
+ROUTES = (get("/api/status", "What the daemon is doing.", status, codes=_WHICH),)

@@ -44,7 +44,6 @@ ROUTES = (
         "/api/trust",
         "What the project would run, send or open, and whether its user has agreed.",
         trusted,
-        answer=Trusted,
         codes=frozenset({Code.CONFIG_INVALID, Code.NO_PERMISSION, Code.NOT_SEALED, Code.STATE_CORRUPT}),
         foreign=True,
     ),

@@ -169,6 +169,17 @@ def test_the_cursor_goes_to_what_was_aimed_at_once_it_is_there():
     run(keyed("a"), story)
 
 
+def test_the_cursor_goes_to_what_was_aimed_at_though_it_was_there_before():
+    """A board that was drawn anew between a session's beginning and the aim had the same rows, and let the aim lie."""
+
+    async def story(rows, _pilot):
+        rows.aim = "c"
+        rows.show(keyed("a", "b", "c"))
+        assert rows.key == "c"
+
+    run(keyed("a", "b", "c"), story)
+
+
 def test_only_what_is_in_sight_is_drawn():
     drawn = []
 

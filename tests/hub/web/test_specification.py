@@ -131,7 +131,7 @@ SERVED = (
 
 
 def test_what_does_not_validate_names_its_field():
-    """422: each problem with its JSON path. So whatever refuses a field does it by `unfit` or `invalid`, which write one."""
+    """422: each problem with its JSON path. So whatever refuses a field does it by `invalid_field` or `invalid`, which write one."""
     makers = {"hub/domain/missing.py", "hub/domain/config/schema.py"}
     root = Path(__file__).parents[3]
     files = [file for room in SERVED for file in sorted((root / room).rglob("*.py"))]

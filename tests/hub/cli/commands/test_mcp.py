@@ -10,7 +10,6 @@ import tomllib
 import pytest
 
 from hub.cli.clients import CLIENTS
-from hub.cli.commands.mcp import NAMES
 from hub.mcp.tools import BY_NAME
 from tests.hub.cli.command import environ, hub
 from tests.hub.mcp.kit import served
@@ -32,12 +31,7 @@ def told(repo, env, *args):
     return json.loads(hub("mcp", *args, "--json", cwd=repo, env=env).stdout)
 
 
-def test_the_choice_is_the_table():
-    """The command is imported without the table: starting fast is worth a name twice."""
-    assert tuple(CLIENTS) == NAMES
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CLIENTS)
 def test_what_would_be_written_is_shown_and_nothing_is_written(repo, env, home, name):
     found = told(repo, env, "install", name, "--print")
     read = tomllib.loads if found["file"].endswith(".toml") else json.loads
@@ -68,7 +62,7 @@ def test_a_named_project_is_meant_wherever_the_client_works(repo, env):
     assert json.loads(done.stdout)["command"][-3:] == ["--project", str(repo), "mcp"]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if CLIENTS[name].program])
+@pytest.mark.parametrize("name", [name for name in CLIENTS if CLIENTS[name].program])
 def test_a_client_that_is_not_there_is_told(repo, env, name):
     done = hub("mcp", "install", name, cwd=repo, env=env)
     assert done.returncode == 1

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from hub.cli.local.detect_offline import detected_here
+from hub.cli.local.offline import OfflineProject
 from hub.errors import HubError
-from hub.io.project.places import load_or_create_key
+from hub.io.project.places import Places, load_or_create_key
 from tests.hub.cli.command import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
 
@@ -32,7 +32,9 @@ def root(tmp_path, monkeypatch):
 
 def found(root):
     """What is there; other tests may run agents beside."""
-    return [one for one in detected_here(root, 24) if one.work_dir.startswith(str(root.parent))]
+    return [
+        one for one in OfflineProject(Places(root)).detected(24) if one.work_dir.startswith(str(root.parent))
+    ]
 
 
 def grown(root, _):
@@ -119,7 +121,9 @@ def test_outside_of_all_projects_the_users_own_accounts_are_looked_into(root):
     (root.parent / "config.toml").write_text(
         f'[[providers.claude.accounts]]\nlabel = "mine"\nconfigDir = "{elsewhere}"\n'
     )
-    there = [one for one in detected_here(root.parent, 24) if one.work_dir.startswith(str(root))]
+    there = [
+        one for one in OfflineProject(Places(root.parent)).detected(24) if one.work_dir.startswith(str(root))
+    ]
     assert "mine" in {one.account for one in there}
 
 
