@@ -75,7 +75,7 @@ _HIDDEN = (
         re.compile(r"\b[0-9a-f]{40}\b|\b[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,16}\b"),
     ),
     ("time", re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| UTC)?")),
-    ("clock", re.compile(r"(?:\b\d\d-\d\d )?\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\b(?: UTC)?)")),
+    ("clock", re.compile(r"(?:\b(?:\d\d-\d\d|\d{1,2} [A-Z][a-z]{2}) )?\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\b(?: UTC)?)")),
     ("took", re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b(?: \d+ ?(?:s|min)\b)*")),
 )
 _COLUMNS = re.compile(" {2,}")

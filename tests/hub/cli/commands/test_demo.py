@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.hub.cli.command import ROOT, environ, hub
 
-INSTANT = re.compile(r"(?:[A-Z][a-z]{2} \d\d )?\d\d:\d\d [A-Z]{3,4}|in \d+\.\d{3}s")
+INSTANT = re.compile(r"(?:\d{1,2} [A-Z][a-z]{2} )?\d\d:\d\d [A-Z]{3,4}|in \d+\.\d{3}s")
 """And how long its tests took."""
 
 
