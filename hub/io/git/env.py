@@ -58,8 +58,9 @@ async def git(
 ) -> GitResult:
     """Runs git to its end and gives its output.
 
-    Cancellation sends SIGTERM, on which git removes its lock files, and SIGKILL to its whole group when it does
-    not leave in two seconds.
+    One that is cancelled has two seconds to come to its end: a git that is stopped in the instant in which it makes a
+    lock file leaves it, and then no other can write there. Then it gets SIGTERM, and its whole group SIGKILL when it
+    does not leave in two more.
 
     Args:
         *args: The command and its arguments.
@@ -193,7 +194,7 @@ async def _run(
     out, err = bytearray(), bytearray()
     pipe = subprocess.PIPE
     async with _started(argv, cwd, env, stdin=pipe, stderr=pipe, umask=umask) as started:
-        await together(
+        await _unhurried(
             partial(_drain, started.stdout, out),
             partial(_drain, started.stderr, err),
             partial(feed, started.stdin),
@@ -230,6 +231,24 @@ async def _started(
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:
                     await stream.aclose()
+
+
+async def _unhurried(*tasks: Callable[[], Awaitable[object]]) -> None:
+    """As `together`; where it is cancelled, they go on for `_GRACE` seconds."""
+    ended, patience = trio.Event(), trio.CancelScope(shield=True)
+
+    async def run() -> None:
+        with patience:
+            await together(*tasks)
+        ended.set()
+
+    async def hurry() -> None:
+        try:
+            await ended.wait()
+        finally:
+            patience.deadline = trio.current_time() + _GRACE
+
+    await together(run, hurry)
 
 
 async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
