@@ -230,8 +230,8 @@ class SessionRecord:
     """How many times over the user has let it use up its budget."""
     repairs: int = 0
     """How often this agent has got its work back because the acceptance commands refused it."""
-    correction: str = ""
-    """What it is told with the work that it got back, redacted; "" = nothing was refused."""
+    refused: str = ""
+    """What the acceptance commands said that refused its work, redacted; "" = none did."""
     paused: bool = False
     needs_input: bool = False
     stopping: str = ""
