@@ -199,6 +199,8 @@ class SessionRecord:
     """A commit on top of `base` that the branch begins at: the work of an agent that was adopted."""
     adopted: bool = False
     """Whether the session goes on with work that it did not begin; `.hub/adopted/` has its brief."""
+    adopts: str = ""
+    """Whose work that is, where hub had not started it: the detected agent's id."""
     continues: str = ""
     """Whose work that is: the session's that ended; "" = an agent's that hub had not started."""
     profile: str = ""
