@@ -8,7 +8,6 @@ Must not: print, or know how the tree is made.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import secrets
@@ -38,6 +37,7 @@ from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, make_private_dir
 from hub.io.project.trust import Gate
 from hub.io.runner.sweep import sweep_runs
+from hub.io.shortage import shortage
 from hub.messages.audit import AuditAppend, AuditEntry
 from hub.messages.pipelines import StopPipeline
 from hub.messages.session import Detach, StopAll
@@ -46,7 +46,6 @@ from hub.providers.registry import signatures
 from hub.web.doors import Bound, Doors
 from supervisors import Ref, Root, Sent, SupEvent, run_root
 
-_OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
 _BREATH = 0.2
 """Seconds until the next try to import, where no file could be opened."""
 _WATCHDOG = 120.0
@@ -200,7 +199,7 @@ async def imported(load: Callable[[], T]) -> T:
         try:
             return await trio.to_thread.run_sync(load)
         except OSError as error:
-            if error.errno not in _OUT_OF_FILES:
+            if shortage(error) is None:
                 raise
         await trio.sleep(_BREATH)
 

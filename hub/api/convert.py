@@ -49,6 +49,10 @@ class ProblemsError(Exception):
         return [(problem.json_path, problem.text) for problem in self.found]
 
 
+class _NulError(ValueError):
+    """Told as it is, whatever else a rule allows."""
+
+
 def structure(value: object, kind: type[T], *, closed: bool = True) -> T:
     """The value of that class; unless `closed`, members that it does not know are passed over.
 
@@ -258,6 +262,8 @@ def _annotated_hook(kind: object, converter: cattrs.Converter) -> Hook:
             value = rule.prepare(value)
         try:
             found = converter.structure(value, inner)
+        except _NulError:
+            raise
         except ValueError as error:
             raise (rules[0].refusal(value, get_args(inner)) if rules else error) from None
         for each in bounds:
@@ -313,15 +319,23 @@ def _plain_hook(kind: type) -> Hook:
     return hook
 
 
+def _text_hook(value: object, wanted: object) -> object:
+    """A text that somebody gives: it may become an argument, a path or a variable, and none of them can hold a NUL."""
+    found = _plain_hook(str)(value, wanted)
+    if "\0" in str(found):
+        raise _NulError("has a NUL in it")
+    return found
+
+
 def _is_a(*origins: object) -> Callable[[object], bool]:
     return lambda kind: (get_origin(kind) or kind) in origins
 
 
-def _made() -> cattrs.Converter:
+def _made(*, closed: bool) -> cattrs.Converter:
     made = cattrs.Converter(detailed_validation=True)
     made.register_structure_hook(Any, lambda value, _: value)
     for kind in (str, int, float, bool):
-        made.register_structure_hook(kind, _plain_hook(kind))
+        made.register_structure_hook(kind, _text_hook if closed and kind is str else _plain_hook(kind))
     made.register_structure_hook_factory(_is_a(list, tuple, Sequence), _list_hook)
     made.register_structure_hook_factory(_is_a(dict, Mapping), _dict_hook)
     made.register_structure_hook_factory(_is_a(Union, UnionType), _union_hook)
@@ -341,5 +355,5 @@ def _made() -> cattrs.Converter:
     return made
 
 
-_converters = {closed: _made() for closed in (True, False)}
+_converters = {closed: _made(closed=closed) for closed in (True, False)}
 """What refuses members that nobody knows, and what passes them over."""

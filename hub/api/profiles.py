@@ -15,10 +15,8 @@ from hub.api.meta import UNSET, Label, Meta, ProviderName, Timestamp, Unset
 
 MAX_NAMES = 64
 MAX_HINT = 10_000
-Words = Annotated[
-    list[Annotated[str, Meta(max_length=200, pattern=r"^[^\u0000]*$(?!\n)")]], Meta(max_length=MAX_NAMES)
-]
-Hint = Annotated[str, Meta(max_length=MAX_HINT, pattern=r"^[^\u0000]*$(?!\n)")]
+Words = Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=MAX_NAMES)]
+Hint = Annotated[str, Meta(max_length=MAX_HINT)]
 
 
 @attrs.frozen(kw_only=True)

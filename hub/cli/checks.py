@@ -121,7 +121,7 @@ def _identity(places: Places) -> Finding:
     asked = ["git", "-C", str(places.root), "-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"]
     who = output(asked).rpartition(">")[0]  # without the time
     hint = 'git config --global user.name "Your Name"; git config --global user.email you@example.org'
-    said = f"{who}>" if who else "git does not know who you are: commits are hub's"
+    said = f"{who}>" if who else "git does not know who you are: no result can be taken as your commit"
     return Finding("identity", bool(who), said, hint, warning=True)
 
 

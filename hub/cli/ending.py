@@ -19,6 +19,7 @@ import click
 from hub.cli.terminal.width import advice, columns, hung
 from hub.errors import Code, HubError
 from hub.installed import install_broken
+from hub.io.shortage import shortage
 
 _INDENT = 5
 """Columns before what is below `hub: `."""
@@ -84,6 +85,8 @@ def _unforeseen(error: BaseException) -> HubError:
         return HubError(
             Code.NO_SPACE, f"{error.filename or 'The output'} could not be written: {error.strerror}."
         )
+    if short := shortage(error):
+        return short
     return HubError(Code.INTERNAL, f"{type(error).__name__}: {error}", hint=_INTERNAL)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import attrs
 
 from hub.domain.contract import Contract
+from hub.domain.result.gate import correction
 from hub.domain.session import SessionRecord
 from hub.domain.text.quoted import line
 from hub.domain.text.safe import clean, clip
@@ -36,7 +37,7 @@ class Orders:
 def orders_again(record: SessionRecord, *, resumes: bool) -> Orders:
     """A first start, or another try of the same agent: its own session goes on where it can."""
     resume_id = _own_session(record, resumes=resumes)
-    if record.correction:
+    if record.refused:
         return Orders(_corrected(record, record.task, resume_id), resume_id=resume_id)
     return Orders(_CONTINUE + record.task if record.attempt > 1 else record.task, resume_id=resume_id)
 
@@ -47,7 +48,7 @@ def orders_of_adopter(record: SessionRecord, contract: Contract, envelope: str, 
     With a session of its own, too: that may prove not to be resumable, and it was begun in another folder.
     """
     resume_id = _own_session(record, resumes=resumes)
-    if record.correction:
+    if record.refused:
         return Orders(_corrected(record, contract.task_goal, resume_id), envelope, resume_id)
     return Orders(
         _CONTINUE + contract.task_goal if resume_id else receiver_prompt(contract), envelope, resume_id
@@ -61,7 +62,8 @@ def _own_session(record: SessionRecord, *, resumes: bool) -> str:
 
 def _corrected(record: SessionRecord, task: str, resume_id: str) -> str:
     """What the acceptance commands refused; who does not remember the task is told it again."""
-    return record.correction if resume_id else f"{record.correction}\n\nThe task was:\n\n{task}"
+    refused = correction(record.refused)
+    return refused if resume_id else f"{refused}\n\nThe task was:\n\n{task}"
 
 
 def receiver_prompt(contract: Contract) -> str:

@@ -199,6 +199,8 @@ class SessionRecord:
     """A commit on top of `base` that the branch begins at: the work of an agent that was adopted."""
     adopted: bool = False
     """Whether the session goes on with work that it did not begin; `.hub/adopted/` has its brief."""
+    adopts: str = ""
+    """Whose work that is, where hub had not started it: the detected agent's id."""
     continues: str = ""
     """Whose work that is: the session's that ended; "" = an agent's that hub had not started."""
     profile: str = ""
@@ -230,8 +232,8 @@ class SessionRecord:
     """How many times over the user has let it use up its budget."""
     repairs: int = 0
     """How often this agent has got its work back because the acceptance commands refused it."""
-    correction: str = ""
-    """What it is told with the work that it got back, redacted; "" = nothing was refused."""
+    refused: str = ""
+    """What the acceptance commands said that refused its work, redacted; "" = none did."""
     paused: bool = False
     needs_input: bool = False
     stopping: str = ""

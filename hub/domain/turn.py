@@ -18,10 +18,12 @@ from hub.domain.routing import Choice, Question, Target
 from hub.domain.session import Attempt, LeftOut, OnLimit, SessionRecord
 from hub.errors import Code, HubError
 
+NOT_ACCEPTED = "verify_failed"
+"""What a record says of who was left since the acceptance commands refused its work."""
 _NEVER_AGAIN: Mapping[str, str] = {
     "auth": "its login was not accepted",
     "dispatch_failed": "it could not be started",
-    "verify_failed": "its work was not accepted",
+    NOT_ACCEPTED: "its work was not accepted",
     "denied": "it was not allowed to start",
 }
 """Ways to leave a task after which the same provider and account is not asked again within it."""
@@ -51,7 +53,7 @@ def turn(record: SessionRecord, choice: Choice, *, begun: bool) -> Go | Begin | 
     """What comes before a start or a further try, by the choice of who may have it.
 
     Raises:
-        HubError: `no_fallback`, `quota_exhausted`; nobody may, and waiting helps nobody or is not wanted.
+        HubError: `no_fallback`, `quota_exhausted`, `verify_failed`; nobody may, and waiting helps nobody or is not wanted.
     """
     if record.holder in choice.ranked:
         return Go()
@@ -59,10 +61,9 @@ def turn(record: SessionRecord, choice: Choice, *, begun: bool) -> Go | Begin | 
         why = choice.why(record.holder)
         return HandOver(why) if begun else Begin(choice.first, why)
     wait = wait_for(choice, "nobody can take the work now: ")
-    if wait is None:
-        raise nobody(choice)
-    if _stops(record, choice):
-        raise HubError(Code.QUOTA_EXHAUSTED, nobody(choice).detail)
+    if wait is None or _stops(record, choice):
+        error = nobody(choice)
+        raise _over(record, error if wait is None else HubError(Code.QUOTA_EXHAUSTED, error.detail))
     return wait
 
 
@@ -73,7 +74,7 @@ def turn_after(record: SessionRecord, choice: Choice) -> Wait | None:
         The wait for somebody; None where who was left goes on.
 
     Raises:
-        HubError: `no_fallback`; waiting helps nobody, or is not wanted.
+        HubError: `no_fallback`, `verify_failed`; waiting helps nobody, or is not wanted.
     """
     if choice.first is not None:
         return None
@@ -81,8 +82,22 @@ def turn_after(record: SessionRecord, choice: Choice) -> Wait | None:
     wait = wait_for(choice, "Nobody else may go on with the task. ", "handoff", ender)
     if wait is None or _stops(record, choice):
         detail = f"Nobody else may go on with the task. {choice.reasons()}"
-        raise HubError(Code.NO_FALLBACK, detail, hint=choice.next_step())
+        raise _over(record, HubError(Code.NO_FALLBACK, detail, hint=choice.next_step()))
     return wait
+
+
+def not_accepted(record: SessionRecord, besides: str = "") -> HubError:
+    """That the work was refused, and by what."""
+    return HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{record.refused}{besides}")
+
+
+def _over(record: SessionRecord, error: HubError) -> HubError:
+    """The end of a session with which nobody may go on: that its work was refused, where it was, is the first cause."""
+    return not_accepted(record, f"\n\n{error.detail}") if _left_refused(record) else error
+
+
+def _left_refused(record: SessionRecord) -> bool:
+    return any((one.target, one.failure) == (record.holder, NOT_ACCEPTED) for one in record.tried)
 
 
 def may_return(record: SessionRecord) -> bool:
@@ -93,7 +108,11 @@ def may_return(record: SessionRecord) -> bool:
 def bound(record: SessionRecord, *, begun: bool) -> bool:
     """Whether the work stays with who has begun it or met its limit: no other is wanted, and no handoff was asked for."""
     met = begun or (record.failure is not None and not record.insisted)
-    return met and not (record.on_limit is OnLimit.HANDOFF and record.handoffs_left)
+    return (
+        met
+        and not _left_refused(record)
+        and not (record.on_limit is OnLimit.HANDOFF and record.handoffs_left)
+    )
 
 
 def _stops(record: SessionRecord, choice: Choice) -> bool:

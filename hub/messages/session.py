@@ -55,6 +55,8 @@ class StartRun(Call[Started]):
     """A commit on top of `base` with the work the session goes on with."""
     adopted: bool = False
     """Whether `.hub/adopted/<session_id>.json` has the contract that the first agent is given."""
+    adopts: str = ""
+    """The detected agent whose work it goes on with, by its id."""
     native_id: str = ""
     """A session of the first agent's own that goes on instead."""
     continues: str = ""

@@ -16,12 +16,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from hub.api.approvals import Approval
 from hub.domain.wallclock import moment
 from hub.tui.dialogs import Dialog
 from hub.tui.diffs import colour_of
+from hub.tui.page import FittingFooter
 from hub.tui.rows import Row, Rows, fitted, plain, row
 
 Answer = tuple[str, bool, bool, str]
@@ -64,7 +65,7 @@ class ApprovalBox(Dialog[Answer | None]):
             yield Static(classes="title", markup=False)
             yield Rows(id="request")
             yield Input(placeholder="Words for the agent; Enter keeps them, then y or n")
-        yield Footer(show_command_palette=False, compact=True)
+        yield FittingFooter(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         """The first of them."""

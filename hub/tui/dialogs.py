@@ -14,8 +14,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
+from hub.tui.page import FittingFooter
 from hub.tui.rows import Choices, Row, Rows, fitted, plain, row
 
 R = TypeVar("R")
@@ -49,7 +50,7 @@ class Dialog(ModalScreen[R]):
                 lines = about.split("\n")[: self.LINES]
                 yield Static("\n".join(map(plain, lines)), markup=False)
             yield from self.body()
-        yield Footer(show_command_palette=False, compact=True)
+        yield FittingFooter(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """What is answered with."""

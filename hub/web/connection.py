@@ -338,7 +338,7 @@ class _Http1(H11Protocol):
             self.stream_send, STREAM_ID,
         )  # fmt: skip
         if isinstance(stream, Socket):
-            stream.write_now = self.write_now
+            stream.write_now, stream.accepted = self.write_now, trio.Event()
             self.connection = H11WSConnection(cast("h11.Connection", self.connection))
         await stream.handle(
             Request(

@@ -6,7 +6,6 @@ Must not: let a traceback, an exception's class or an unredacted text into a bod
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,6 +17,7 @@ import trio
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.installed import install_broken, outdated, replaced
+from hub.io.shortage import shortage
 from supervisors import ActorDied, Exit
 
 MEDIA_TYPE = "application/problem+json"
@@ -43,8 +43,8 @@ def as_hub_error(error: Exception) -> HubError:
             return HubError(Code.TIMEOUT)
         case ImportError():
             return install_broken(error)
-        case OSError(errno=errno.EMFILE | errno.ENFILE):
-            return HubError(Code.UNAVAILABLE, "Too many files are open.")
+        case _ if short := shortage(error):
+            return short
         case _:
             _log.error("unforeseen error in a request", exc_info=error)
             return outdated() if replaced() else HubError(Code.INTERNAL)

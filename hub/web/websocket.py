@@ -17,7 +17,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import attrs
+import trio
 from hypercorn.protocol.events import Data, Response, StreamClosed
+from hypercorn.protocol.events import Event as ProtocolEvent
 from hypercorn.protocol.ws_stream import ASGIWebsocketState, FrameTooLargeError, WSStream
 from hypercorn.typing import WebsocketAcceptEvent
 from wsproto.connection import Connection, ConnectionState, ConnectionType
@@ -114,6 +116,14 @@ class Socket(WSStream):
 
     write_now: Callable[[bytes], bool]
     """The connection's own."""
+    accepted: trio.Event
+    """Set once the handshake is answered."""
+
+    async def handle(self, event: ProtocolEvent) -> None:
+        """What a client sends with its handshake is read once that is accepted; a refusal ends the connection."""
+        if isinstance(event, Data):
+            await self.accepted.wait()
+        await super().handle(event)
 
     async def app_send(self, message: Any) -> None:
         """What the application sends; frames that are ready go out as they are."""
@@ -144,6 +154,7 @@ class Socket(WSStream):
         self.state = ASGIWebsocketState.CONNECTED
         cast("Any", self.scope["extensions"])[WRITE_NOW] = self._write_frames
         await self.send(Response(stream_id=self.stream_id, status_code=status, headers=headers))
+        self.accepted.set()
         if self.config.websocket_ping_interval is not None:
             self.task_group.spawn(self._send_pings)
 

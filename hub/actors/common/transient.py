@@ -8,8 +8,6 @@ Tests: tests/hub/actors/session/test_driver.py, tests/hub/actors/session/test_ag
 
 from __future__ import annotations
 
-import errno
-
 from hub.errors import Code, HubError
 from supervisors import AdminError
 from supervisors.exits import leaves
@@ -18,22 +16,11 @@ TRANSIENT = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE, Code.DIS
 """What failed is tried again until it works; after `disk_failed` by the next daemon, for this one is about to end."""
 UNAUDITED = frozenset({Code.AUDIT_BROKEN, Code.AUDIT_UNREADABLE})
 """No session goes on without its audit log, but one may end."""
-_SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 def passes(error: HubError) -> bool:
     """Whether what failed is to be tried again, with the same agent."""
     return error.code in TRANSIENT or bool(error.extra.get("retry"))
-
-
-def shortage(error: BaseException) -> HubError | None:
-    """The coded form of "too many files are open", which no session may end for; None when it is something else."""
-    if isinstance(error, BaseExceptionGroup):
-        found = [shortage(part) for part in error.exceptions]
-        return found[0] if all(found) else None
-    if isinstance(error, OSError) and error.errno in _SHORT:
-        return HubError(Code.UNAVAILABLE, "Too many files are open.", hint="It goes on when some are closed.")
-    return None
 
 
 def coded_cause(error: AdminError) -> HubError | None:

@@ -143,6 +143,12 @@ class Adopting:
         Raises:
             HubError: Why it is not possible.
         """
+        goes_on = order.start or order.interactive
+        in_use = await call_until_answered(self.session, GetInUse()) if goes_on else ()
+        if mine := next((facts.session_id for facts in in_use if facts.record.adopts == found.id), ""):
+            hint = f"Follow it: hub attach {mine}   Or end it: hub stop {mine}"
+            detail = f"Session {mine} goes on with it already."
+            raise HubError(Code.SESSION_ALREADY_RUNNING, detail, hint=hint)
         account = await self.carrying.insist_fit(order)
         if found.hubs:
             hint = "Hand its work on: hub handoff"
@@ -157,11 +163,7 @@ class Adopting:
         if order.start and tree != str(self.places.root):
             # The session begins with the files of that tree, on a branch that the project may never have had.
             await trio.to_thread.run_sync(self.insist_orders, Path(tree))
-        if (
-            order.start
-            and len(await call_until_answered(self.session, GetInUse()))
-            >= self.carrying.scanner.config.session.concurrent
-        ):
+        if order.start and len(in_use) >= self.carrying.scanner.config.session.concurrent:
             raise HubError(Code.SESSION_ALREADY_RUNNING)
         self._insist_at_rest(order, found)
         return account

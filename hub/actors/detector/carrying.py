@@ -96,6 +96,7 @@ class Carrying:
             base=base,
             first=first,
             adopted=True,
+            adopts=found.id,
             native_id=found.kept.session_id if resumes else "",
         )
         begun = await self.session.call(order, timeout=_TIMEOUT)

@@ -17,7 +17,7 @@ import msgspec
 import trio
 
 from hub.actors.common.launch import agent_env
-from hub.actors.common.transient import coded_cause, shortage
+from hub.actors.common.transient import coded_cause
 from hub.actors.session.context import LiveAgent, SessionContext, owner
 from hub.domain.accounts.account import Account
 from hub.domain.permission.rules import asks
@@ -33,6 +33,7 @@ from hub.io.runner.launcher import make_ready
 from hub.io.runner.replies import UserReply, keep
 from hub.io.runner.sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
 from hub.io.runner.view import ClaimedNotStarted, Dead, NeverClaimed, inspect
+from hub.io.shortage import shortage
 from hub.messages.agent import (
     AdapterAnswer,
     AdapterInbox,

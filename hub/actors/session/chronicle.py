@@ -24,7 +24,7 @@ import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.transient import passes, shortage
+from hub.actors.common.transient import passes
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.context import SessionContext, agent_meta, owner
 from hub.domain.contract import MAX_BYTES, Contract, ContractInvalid, verify
@@ -41,6 +41,7 @@ from hub.io.events.store import NewEvent
 from hub.io.files.atomic import read_bounded
 from hub.io.git.manifest import manifest
 from hub.io.git.proving import proofs
+from hub.io.shortage import shortage
 from hub.messages.audit import AuditIntact
 from hub.messages.events import EventsHead, EventsOfDispatch, EventsSince
 

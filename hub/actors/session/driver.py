@@ -13,7 +13,7 @@ from collections.abc import Callable
 import attrs
 import trio
 
-from hub.actors.common.transient import passes, shortage
+from hub.actors.common.transient import passes
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.chronicle import Chronicler, Scores
@@ -30,6 +30,7 @@ from hub.domain.meta import EventMeta
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io.git.check import WorktreeCheck
+from hub.io.shortage import shortage
 from hub.messages.agent import AdapterInbox, Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref
 

@@ -23,8 +23,9 @@ from hub.api.session import Stopped
 from hub.domain.event import Tag
 from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State, Trigger
-from hub.domain.result.gate import GateResult, correction
+from hub.domain.result.gate import GateResult
 from hub.domain.session import SessionRecord, SessionState
+from hub.domain.turn import NOT_ACCEPTED, not_accepted
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -57,8 +58,7 @@ class SessionEnding:
         ):
             await self._give_back(record, result)
             return
-        error = HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{result.text()}")
-        await self._retry_elsewhere(record, error)
+        await self._retry_elsewhere(record, result)
 
     async def _give_back(self, record: SessionRecord, result: GateResult) -> None:
         """The same agent gets its work back, in its own session, with the end of what the commands said.
@@ -78,19 +78,29 @@ class SessionEnding:
             session_state=SessionState.RUNNING,
             dispatch_id="",
             repairs=tries,
-            correction=correction(result),
+            refused=result.text(),
         )
         failpoints.hit("repair.given")
 
-    async def _retry_elsewhere(self, record: SessionRecord, error: HubError) -> None:
-        """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
-        target = await self.routing.next(record, None)
-        if target is None or not record.handoffs_left:
-            await self.context.store.update(verified=False)
-            raise error
+    async def _retry_elsewhere(self, record: SessionRecord, result: GateResult) -> None:
+        """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced.
+
+        Where all who could have it work for other sessions, the handoff itself waits for the first that is free; the
+        verdict is on record, for the case that none ever is.
+        """
+        store, choice = self.context.store, await self.routing.choose(record, None)
+        if not (choice.ranked or choice.busy) or not record.handoffs_left:
+            raise not_accepted(await store.update(refused=result.text(), verified=False))
         why = "the acceptance commands failed"
-        handoff_id = self.context.new_id("h")
-        await self.context.store.hand_over(record, handoff_id, Trigger.FAILURE, why, tried_as="verify_failed")
+        await store.hand_over(
+            record,
+            self.context.new_id("h"),
+            Trigger.FAILURE,
+            why,
+            tried_as=NOT_ACCEPTED,
+            refused=result.text(),
+            verified=False,
+        )
 
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""

@@ -300,7 +300,8 @@ class HandoffSteps:
             failing=0,
             failure=None,
             repairs=0,
-            correction="",
+            refused="",
+            verified=None,
             handoffs_done=record.handoffs_done + 1,
             unscored=Unscored(
                 record.handoff_id,

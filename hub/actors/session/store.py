@@ -157,6 +157,9 @@ class SessionStore:
             native_id="",
             failing=0,
             failure=None,
+            repairs=0,
+            refused="",
+            verified=None,
             session_state=SessionState.STARTING,
         )
         await self.say(Tag.SYSTEM, f"{target} begins in place of {record.holder}: {why}")

@@ -181,6 +181,7 @@ def new_record(
         carries=not order.base,
         first=order.first,
         adopted=order.adopted,
+        adopts=order.adopts,
         continues=order.continues,
         native_id=order.native_id if (chosen.provider, chosen.account) == active else "",
         main_branch=state.main_branch,

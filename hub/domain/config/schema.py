@@ -87,11 +87,6 @@ class SettingRule:
         return ValueError(f"must be {allowed}, not {_kind(value, typed=typed)}")
 
 
-def string(allowed: str = "a string", test: Callable[[str], object] = _always) -> SettingRule:
-    """A string without NUL for which `test` holds."""
-    return SettingRule(allowed, lambda value: "\0" not in value and test(value))
-
-
 def whole(low: int, high: int | None = None) -> SettingRule:
     """A whole number in a range."""
     allowed = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"

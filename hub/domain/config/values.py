@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from hub.domain.config.schema import SettingRule, number, string, whole
+from hub.domain.config.schema import SettingRule, number, whole
 from hub.domain.text.safe import is_label
 
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
@@ -57,43 +57,46 @@ TABLES = SettingRule("an array of tables")
 ONE_OF = SettingRule()
 _WHY_NOT = "its program would take it for an option"
 
-Text = Annotated[str, string()]
+Text = Annotated[str, SettingRule("a string")]
 Switch = Annotated[bool, SettingRule("true or false")]
-Name = Annotated[str, string("a name: 1 to 64 printable characters", is_label)]
-Provider = Annotated[str, string("a provider's name: small letters, digits and -", _PROVIDER.fullmatch)]
+Name = Annotated[str, SettingRule("a name: 1 to 64 printable characters", is_label)]
+Provider = Annotated[str, SettingRule("a provider's name: small letters, digits and -", _PROVIDER.fullmatch)]
 Url = Annotated[
-    str, string("an http or https URL without a login in it, or empty", lambda v: not v or _URL.fullmatch(v))
+    str,
+    SettingRule("an http or https URL without a login in it, or empty", lambda v: not v or _URL.fullmatch(v)),
 ]
-Origin = Annotated[str, string('an origin such as "https://example.org"', _ORIGIN.fullmatch)]
-Token = Annotated[str, string("16 to 512 visible ASCII characters", _TOKEN.fullmatch)]
+Origin = Annotated[str, SettingRule('an origin such as "https://example.org"', _ORIGIN.fullmatch)]
+Token = Annotated[str, SettingRule("16 to 512 visible ASCII characters", _TOKEN.fullmatch)]
 Model = Annotated[
-    str, string(f"a model's name, which does not begin with - ({_WHY_NOT})", lambda v: not v.startswith("-"))
+    str,
+    SettingRule(f"a model's name, which does not begin with - ({_WHY_NOT})", lambda v: not v.startswith("-")),
 ]
 Variable = Annotated[
     str,
-    string(
+    SettingRule(
         "a variable's name in capital letters, and none that changes how programs are found or loaded",
         lambda v: not env_name_problem(v),
     ),
 ]
-Host = Annotated[str, string("a host name or address", str.strip)]
-Command = Annotated[str, string("a command that is not empty", str.strip)]
-Task = Annotated[str, string("a task that is not empty", str.strip)]
+Host = Annotated[str, SettingRule("a host name or address", str.strip)]
+Command = Annotated[str, SettingRule("a command that is not empty", str.strip)]
+Task = Annotated[str, SettingRule("a task that is not empty", str.strip)]
 Option = Annotated[
     Any,
     SettingRule(
         f"a value that does not begin with - ({_WHY_NOT}; options are given in args)",
-        lambda v: not (isinstance(v, str) and v.startswith("-")),
+        lambda v: not (isinstance(v, str) and (v.startswith("-") or "\0" in v)),
     ),
 ]
 CoAuthor = Annotated[
-    str, string('a name and an address, as in "Claude <noreply@anthropic.com>", or empty', _AUTHOR.fullmatch)
+    str,
+    SettingRule('a name and an address, as in "Claude <noreply@anthropic.com>", or empty', _AUTHOR.fullmatch),
 ]
 Texts = Annotated[tuple[Text, ...], SettingRule("an array of strings")]
 Providers = Annotated[tuple[Provider, ...], SettingRule("an array of providers' names")]
 Commands = Annotated[tuple[Command, ...], SettingRule("an array of commands")]
 Inside = Annotated[
-    str, string("a path inside the project, neither in .git nor in .hub, without ..", _is_inside)
+    str, SettingRule("a path inside the project, neither in .git nor in .hub, without ..", _is_inside)
 ]
 Argv = Annotated[tuple[Text, ...], SettingRule("a command: a string or an array of strings", prepare=_argv)]
 Dollars = Annotated[float, number("an amount of US dollars above 0", lambda v: v > 0)]
@@ -105,10 +108,10 @@ Count = Annotated[int, whole(0)]
 Places = Annotated[int, whole(1, 64)]
 Folder = Annotated[
     str,
-    string(
+    SettingRule(
         "an absolute path or one that begins with ~/",
         lambda v: not v or v.startswith(("/", "~/")) or v[1:3] == ":\\",
     ),
 ]
-Line = Annotated[str, string("a string without line breaks", lambda v: "\n" not in v and "\r" not in v)]
+Line = Annotated[str, SettingRule("a string without line breaks", lambda v: "\n" not in v and "\r" not in v)]
 Env = Annotated[Mapping[Variable, Line], TABLE]

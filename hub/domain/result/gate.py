@@ -71,16 +71,15 @@ class GateResult:
         )
 
     def text(self) -> str:
-        """What failed, with the end of its output."""
-        return "\n".join(f"$ {c.command}\n({c.how})\n{c.output[-2000:]}" for c in self.failed)
+        """Each command that failed, how it ended, and the end of its output."""
+        failed = self.failed
+        share = MOST_OUTPUT // max(1, len(failed))
+        return "\n\n".join(f"$ {c.command}\n({c.how})\n{_end(clean(c.output), share)}" for c in failed)
 
 
-def correction(result: GateResult) -> str:
-    """The prompt for another try: each command that failed, how it ended, and the end of its output."""
-    failed = result.failed
-    share = MOST_OUTPUT // max(1, len(failed))
-    parts = [f"$ {one.command}\n({one.how})\n{_end(clean(one.output), share)}" for one in failed]
-    return "\n\n".join([_HEAD, *parts])
+def correction(refused: str) -> str:
+    """The prompt for another try, with the text of what refused the work."""
+    return f"{_HEAD}\n\n{refused}"
 
 
 def _end(text: str, most: int) -> str:

@@ -63,8 +63,9 @@ async def git(
 ) -> GitResult:
     """Runs git to its end and gives its output.
 
-    Cancellation sends SIGTERM, on which git removes its lock files, and SIGKILL to its whole group when it does
-    not leave in two seconds.
+    One that is cancelled has two seconds to come to its end: a git that is stopped in the instant in which it makes a
+    lock file leaves it, and then no other can write there. Then it gets SIGTERM, and its whole group SIGKILL when it
+    does not leave in two more.
 
     Args:
         *args: The command and its arguments.
@@ -166,7 +167,7 @@ async def _run(
     out, err = bytearray(), bytearray()
     async with _started(argv, cwd, env, umask) as started:
         with contextlib.suppress(_FullError):
-            await together(
+            await _unhurried(
                 partial(_drain, started.stdout, out, limit),
                 partial(_drain, started.stderr, err),
                 partial(_feed, started.stdin, stdin),
@@ -202,6 +203,24 @@ async def _started(argv: Sequence[str], cwd: Path, env: Mapping[str, str], umask
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:
                     await stream.aclose()
+
+
+async def _unhurried(*tasks: Task[object]) -> None:
+    """As `together`; where it is cancelled, they go on for `_GRACE` seconds."""
+    ended, patience = trio.Event(), trio.CancelScope(shield=True)
+
+    async def run() -> None:
+        with patience:
+            await together(*tasks)
+        ended.set()
+
+    async def hurry() -> None:
+        try:
+            await ended.wait()
+        finally:
+            patience.deadline = trio.current_time() + _GRACE
+
+    await together(run, hurry)
 
 
 @overload

@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.shortage import shortage
 
 MIB = 1024 * 1024
 _PROGRAM = Path(__file__).parents[1] / "runner" / "command.py"
@@ -151,6 +152,8 @@ async def _start(command: str, cwd: Path, env: Mapping[str, str]) -> trio.Proces
     except OSError as error:
         if str(error.filename) == str(cwd):
             raise HubError(Code.WORKTREE_MISSING, f"{cwd} is not there.") from error
+        if short := shortage(error):
+            raise short from error
         raise HubError(Code.VERIFY_FAILED, f"The command could not be started: {error.strerror}.") from error
     except ValueError as error:
         raise HubError(Code.VERIFY_FAILED, f"The command could not be started: {error}.") from error

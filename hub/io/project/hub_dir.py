@@ -17,6 +17,7 @@ import os
 import stat
 import time
 from pathlib import Path
+from shlex import quote
 
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors
@@ -55,7 +56,7 @@ def insist_private(root: Path) -> None:
             raise HubError(
                 Code.NO_PERMISSION,
                 f"{path} is a link or no folder.",
-                hint=f"Move it away: mv {path} {path}.old",
+                hint=f"Move it away: mv {quote(str(path))} {quote(f'{path}.old')}",
             )
         if found.st_uid != os.geteuid():
             raise HubError(Code.NO_PERMISSION, f"{path} belongs to another user.")
@@ -63,7 +64,7 @@ def insist_private(root: Path) -> None:
             raise HubError(
                 Code.NO_PERMISSION,
                 f"{path} may be written by others.",
-                hint=f"See that nobody has put anything there, then run: chmod 700 {path}",
+                hint=f"See that nobody has put anything there, then run: chmod 700 {quote(str(path))}",
             )
 
 
@@ -137,7 +138,7 @@ def _keys_found(places: Places) -> HubError:
     return HubError(
         Code.NOT_SEALED,
         f"{places.dotenv} was there before hub was: its keys are used.",
-        hint=f"If you did not write it, remove it: rm {places.dotenv}",
+        hint=f"If you did not write it, remove it: rm {quote(str(places.dotenv))}",
     )
 
 

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 import attrs
@@ -282,7 +283,9 @@ def _read_key(path: Path) -> bytes:
     text = read_bounded(path, 4096).decode("ascii", "replace").strip()
     if path.stat().st_mode & 0o077:
         raise HubError(
-            Code.NO_PERMISSION, f"The key {path} may be read by others.", hint=f"Run: chmod 600 {path}"
+            Code.NO_PERMISSION,
+            f"The key {path} may be read by others.",
+            hint=f"Run: chmod 600 {quote(str(path))}",
         )
     if not _KEY_HEX.fullmatch(text):
         raise HubError(

@@ -45,9 +45,9 @@ from hub.io.runner.view import (
     status_from,
     verdict_from,
 )
+from hub.io.shortage import SHORT, shortage
 
 _TAKEN = 75
-_SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 _RECEIVE = 256 * 1024
 _CONNECT_SECONDS = 10.0
 _CONNECT_AGAIN = 0.01
@@ -76,8 +76,7 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
 
     Raises:
         HubError: `dispatch_failed`, or `no_space` on a full disk: no runner could be started; nothing was
-        executed. With `retry` where the reason goes away by itself: too many files are open. `invalid` for a bad name. As
-        `prepare`.
+        executed. With `retry` where the reason goes away by itself (`shortage`). `invalid` for a bad name. As `prepare`.
 
     A cancelled call leaves either no claim, or a runner that goes on and can be attached to.
     """
@@ -87,7 +86,7 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
         failpoints.hit("runner.spawn")
         status, said = await launch_runner(run_dir)
     except OSError as error:
-        raise _not_started(f"{error.strerror}.", retry=error.errno in _SHORT) from error
+        raise _not_started(f"{error.strerror}.") from error
     if status in {0, _TAKEN}:
         return status == 0
     if not isinstance(inspect(run_dir), NeverClaimed | ClaimedNotStarted):
@@ -95,10 +94,12 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
     raise _not_started(_why(run_dir, said))
 
 
-def _not_started(why: str, *, retry: bool = False) -> HubError:
+def _not_started(why: str) -> HubError:
     """`no_space` is worth another try later, with the same agent; `dispatch_failed` is not."""
     code = Code.NO_SPACE if os.strerror(errno.ENOSPC) in why else Code.DISPATCH_FAILED
-    return HubError(code, f"The runner could not be started: {why}", retry=retry)
+    found = next((shortage(OSError(number, why)) for number in SHORT if os.strerror(number) in why), None)
+    said, hint = (found.detail, found.hint) if found is not None else (why, "")
+    return HubError(code, f"The runner could not be started: {said}", hint=hint, retry=found is not None)
 
 
 def _why(run_dir: Path, stderr: bytes) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from hub.domain.contract import Contract
 from hub.domain.prompt import Orders, guidance, orders_again, orders_of_adopter, receiver_prompt
+from hub.domain.result.gate import correction
 from hub.domain.session import SessionRecord
 
 RECORD = SessionRecord(task="write the files", attempt=1, native_id="n-1")
@@ -69,10 +70,11 @@ def test_a_session_id_that_is_an_option_is_not_gone_on_with(native_id):
     ("resumes", "told"), [(True, "correct it"), (False, "correct it\n\nThe task was:\n\n{}")]
 )
 def test_who_does_not_remember_the_task_is_told_it_again_with_what_was_refused(resumes, told):
-    record = attrs.evolve(RECORD, correction="correct it", attempt=2)
-    assert orders_again(record, resumes=resumes).prompt == told.format(record.task)
+    record = attrs.evolve(RECORD, refused="correct it", attempt=2)
+    said = correction(told)
+    assert orders_again(record, resumes=resumes).prompt == said.format(record.task)
     adopter = orders_of_adopter(record, CONTRACT, "# Brief", resumes=resumes)
-    assert adopter == Orders(told.format(CONTRACT.task_goal), "# Brief", "n-1" if resumes else "")
+    assert adopter == Orders(said.format(CONTRACT.task_goal), "# Brief", "n-1" if resumes else "")
 
 
 def test_who_goes_on_with_an_adopted_agents_work_is_given_its_contract_in_a_session_of_its_own_too():

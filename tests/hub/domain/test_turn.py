@@ -1,5 +1,7 @@
 """Whose turn it is: by the record and a choice, without a daemon."""
 
+from functools import partial
+
 import attrs
 import pytest
 
@@ -9,6 +11,7 @@ from hub.domain.retry import Wait
 from hub.domain.routing import Choice, Exclusion, PassedBy, Target
 from hub.domain.session import Attempt, LeftOut, OnLimit, SessionRecord
 from hub.domain.turn import (
+    NOT_ACCEPTED,
     Begin,
     Go,
     HandOver,
@@ -93,6 +96,25 @@ def test_a_handoff_without_a_receiver_waits_or_leaves_the_work_where_it_is(failu
     for choice, on_limit in ((NEVER, OnLimit.HANDOFF), (LATER, OnLimit.STOP)):
         with refuses(Code.NO_FALLBACK, "Nobody else may go on"):
             turn_after(attrs.evolve(record, on_limit=on_limit), choice)
+
+
+def test_work_that_was_refused_stays_with_nobody_and_is_the_end_of_it():
+    """Its session ended as `no_fallback` after it had waited for another, without a word of what refused the work."""
+    record = attrs.evolve(
+        RECORD,
+        tried=tried((OTHER, "denied"), (MINE, NOT_ACCEPTED)),
+        refused="$ make test\n(exit 2)\nbroken",
+        on_limit=OnLimit.STOP,
+    )
+    assert not bound(record, begun=True)
+    assert bound(attrs.evolve(record, provider="b", account="work"), begun=True)
+    assert turn_after(record, BUSY).then == "handoff"
+    for ask in (partial(turn, begun=True), turn_after):
+        for choice in (NEVER, LATER):
+            with refuses(Code.VERIFY_FAILED, "The acceptance commands failed") as caught:
+                ask(record, choice)
+            assert "(exit 2)\nbroken\n\n" in caught.value.detail
+            assert caught.value.detail.endswith(choice.reasons())
 
 
 def test_what_was_begun_stays_where_no_handoff_is_left_or_wanted():

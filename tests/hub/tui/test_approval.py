@@ -38,15 +38,26 @@ class Desk(App[None]):
         self.push_screen(self.box, self.answers.append)
 
 
-def tells(story, *waiting):
+def tells(story, *waiting, width=80):
     async def main():
         app = Desk(*waiting)
-        async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        async with app.run_test(size=(width, 24), notifications=True) as pilot:
             await sees(app, pilot, "Allow once")
             await story(app, pilot)
             return app.answers
 
     return asyncio.run(main())
+
+
+@pytest.mark.parametrize(("width", "keys"), [(40, "A Always"), (44, "A Always t Note"), (24, "y Allow once")])
+def test_a_key_below_is_shown_whole_or_not_at_all(width, keys):
+    """Bug: at 40 columns the last one was `t N`."""
+
+    async def story(app, pilot):
+        await sees(app, pilot, keys)
+        assert text(app).splitlines()[-1].rstrip().endswith(keys)
+
+    tells(story, request(), width=width)
 
 
 @pytest.mark.parametrize(("key", "always"), [("y", False), ("A", True)])

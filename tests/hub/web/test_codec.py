@@ -197,3 +197,21 @@ def test_no_answer_has_anything_a_terminal_acts_on(value: Any):
     told = json.loads(encode({"answer": value}))
     assert told == plain_value(told)
     assert told == {"answer": plain_value(value)}
+
+
+def test_a_text_with_a_nul_is_refused_wherever_it_stands():
+    """Bug: a command with one was taken, and failed as one that could not be started when the work was done."""
+    with refuses(Code.INVALID) as caught:
+        decode_body(
+            b'{"task": "a\\u0000b", "verify": ["true", "echo \\u0000"], "provider": "\\u0000"}', Run, {}
+        )
+    assert [entry["path"] for entry in caught.value.extra["errors"]] == [
+        "$.task",
+        "$.provider",
+        "$.verify[1]",
+    ]
+    with refuses(Code.INVALID, "$.id: has a NUL in it"):
+        decode_query(b"id=s-%00", Which, {})
+    tree = {"name": "x", "nodes": [{"id": "a", "dependsOn": ["b\0"]}], "root": None}
+    with refuses(Code.INVALID, "$.nodes[0].dependsOn[0]: has a NUL in it"):
+        decode_body(json.dumps(tree).encode(), Tree, {})

@@ -189,6 +189,24 @@ async def test_half_a_handshake_is_malformed(server: Server, name: str, given: s
     assert (await ask(server.port, "GET", "/api/health")).status == 200
 
 
+@pytest.mark.parametrize("origin", ["", "http://evil.test"])
+async def test_a_frame_in_the_packet_of_the_handshake_is_read_after_it(server: Server, origin: str):
+    """Bug: it got an empty 400, before the guard. RFC 6455 wants the client to wait; some do not."""
+    headers = {"Host": f"127.0.0.1:{server.port}", **HANDSHAKE, **({"Origin": origin} if origin else {})}
+    close = frame(b"\x03\xe8", opcode=8)
+    stream = await trio.open_tcp_stream("127.0.0.1", server.port)
+    async with stream:
+        await stream.send_all(request("GET", "/ws", headers.items()) + close)
+        with trio.fail_after(PATIENCE):
+            said = b"".join([part async for part in stream])
+    if origin:
+        assert said.startswith(b"HTTP/1.1 403 ")
+        assert b'"foreign_origin"' in said
+    else:
+        assert said.startswith(b"HTTP/1.1 101 ")
+        assert said.endswith(b"\x88\x02\x03\xe8")
+
+
 async def test_half_a_handshake_of_a_foreign_page_is_foreign(server: Server):
     """The guard stands before the handshake, too."""
     headers = {"Host": f"127.0.0.1:{server.port}", **HANDSHAKE, "Origin": "http://evil.test"}

@@ -228,11 +228,19 @@ if (why && Number(why.dataset.status) >= 500) retry();
 
 // --- forms ---
 
+// As texts of hub's own have it.
+const INSTANT = /\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,6})?(?:Z| UTC)\b/g;
+
+function clock(found, day, time) {
+  const at = new Date(`${day}T${time}Z`);
+  return isNaN(at) ? found : at.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
+
 function problem(text) {
   try {
     const { detail, title, hint, errors = [] } = JSON.parse(text);
     const each = errors.map(({ path, message }) => `${path}: ${message}.`);
-    return [detail || title, ...each, hint].filter(Boolean).join(" ");
+    return [detail || title, ...each, hint].filter(Boolean).join(" ").replace(INSTANT, clock);
   } catch {
     return "What answered is not hub's daemon. To find that: hub open";
   }

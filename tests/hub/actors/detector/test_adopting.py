@@ -6,15 +6,16 @@ import shutil
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
 import pytest
+import trio
 
 from hub.domain.contract import EvidenceKind, verify
 from hub.domain.failure import Failure, FailureClass
-from hub.errors import Code
+from hub.errors import Code, HubError
 from hub.io.project.places import load_or_create_key
 from hub.messages.audit import AuditHistory
 from hub.messages.breakers import BreakerFailure
@@ -164,6 +165,31 @@ async def test_a_session_goes_on_with_all_that_the_agent_left(made, monkeypatch,
     assert [item["text"] for item in handed["decisions"]] == ["b.py imports a.py."]
     for path in made.hub.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+async def test_whoever_adopts_it_again_is_told_which_session_has_it(made, monkeypatch, home, left):
+    """Bug: with a place left, the second order began a second session on the same work."""
+    made.script("demo-first", {"ask": "go on?"}, {"done": "x"})
+    made.configure(session="concurrent = 2\n")
+    async with daemon(made, monkeypatch, home) as live:
+        answers = {}
+
+        async def order(name):
+            with suppress(HubError):
+                answers[name] = await adopt(live, start=True)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(order, "one")
+            nursery.start_soon(order, "two")
+        [mine] = [answer["sessionId"] for answer in answers.values()]
+        for way in ({"start": True}, {"interactive": True}):
+            with refuses(Code.SESSION_ALREADY_RUNNING, f"Session {mine} goes on with it already"):
+                await adopt(live, "demo-second", **way)
+        await live.until(lambda status: status["needsInput"], "it asks")
+        await live.post("/api/session/reply", {"reply": "yes"})
+        await live.until_ended()
+        again = await adopt(live, start=True)
+        assert again["sessionId"] != mine
 
 
 async def test_a_brief_alone_begins_nothing_and_ends_nothing(made, monkeypatch, home, left):

@@ -7,6 +7,7 @@ import pytest
 
 from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State, Trigger
+from hub.domain.result.gate import correction
 from hub.domain.session import SessionState
 from hub.errors import Code, HubError
 from tests.faults.harness import git
@@ -56,13 +57,13 @@ async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(
         now = parts.store.now
         assert (now.state, now.session_state, now.dispatch_id) == (State.RUNNING, SessionState.RUNNING, "")
         assert (now.repairs, now.provider, now.native_id) == (1, record.provider, "n")
-        assert "(exit 1)\nbroken " in now.correction
-        assert secret not in now.correction
-        assert "$ true" not in now.correction
+        assert "(exit 1)\nbroken " in now.refused
+        assert secret not in now.refused
+        assert "$ true" not in now.refused
         assert [entry["data"]["attempt"] for entry in parts.audited("repair")] == [1]
         assert "the acceptance commands failed; back to demo-first (try 1 of 2)" in await parts.told()
         given = parts.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2"))
-        assert given.prompt.startswith(now.correction)
+        assert given.prompt.startswith(correction(now.refused))
         assert given.resume_id == "n"
         alone = parts.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2", native_id=""))
         assert "The task was:\n\n" in alone.prompt, "who does not remember it is told the task again"

@@ -149,23 +149,61 @@ async def test_who_cannot_go_on_waits_for_the_account_that_another_session_has(m
         assert ended["handoffsDone"] == len(done)
 
 
-async def test_work_that_is_not_accepted_fails_at_once_while_its_only_fallback_works_for_another_session(
-    made, monkeypatch
-):
-    """Bug: it waited, and where nobody came free its end was `no_fallback`, without a verdict or the commands' output."""
+async def test_work_that_is_not_accepted_waits_for_the_account_that_another_session_has(made, monkeypatch):
+    """It failed with `verify_failed` while its only fallback was at work for another session, a minute before it was free."""
     made.script("demo-first", {"say": "working"}, {"done": "I think so"})
-    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
+    two = {"write": {"path": "two.txt", "text": "x\n"}}
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, two, {"done": "finished"})
     made.configure(session="concurrent = 2\nverifyTries = 0\n")
     async with daemon_of(made, monkeypatch) as live:
-        await live.post("/api/run", {"task": "other", "provider": "demo-second"})
+        other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
         await live.until(lambda s: s["needsInput"], "the account is in use")
-        order = {"task": "mine", "provider": "demo-first", "verify": ["echo not there; false"]}
+        order = {"task": "mine", "provider": "demo-first", "verify": ["test -f two.txt"]}
         mine = await live.post("/api/run", order)
         status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
-        ended = await answered(status, lambda s: s["sessionState"] in ("waiting", "failed"))
-        assert (ended["sessionState"], ended["verified"]) == ("failed", False)
-        assert ended["error"]["code"] == "verify_failed"
-        assert "not there" in ended["error"]["detail"].replace("echo not there", "")
+        waiting = await answered(status, lambda s: s["sessionState"] in ("waiting", "failed"))
+        assert "demo-second/default: another session works with it" in waiting["waitReason"]
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
+        working = await answered(status, lambda s: s["needsInput"])
+        assert working["verified"] is None
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
+        ended = await answered(status, lambda s: s["endedAt"])
+        assert (ended["sessionState"], ended["verified"]) == ("completed", True)
+        assert (ended["activeProvider"], ended["handoffsDone"]) == ("demo-second", 1)
+        brief = (made.hub / "sessions" / mine["sessionId"] / "envelope.md").read_text()
+        assert "Make this pass: test -f two.txt" in brief
+
+
+@pytest.mark.parametrize("on_limit", ["handoff", "wait"])
+@pytest.mark.parametrize("work", [[{"say": "working"}], []])
+def test_work_that_is_not_accepted_keeps_its_verdict_where_nobody_comes_free(made, on_limit, work):
+    """Bug: its end was `no_fallback`, without a verdict or the commands' output; a daemon's death is between the two."""
+    made.script("demo-first", *work, {"done": "I think so"})
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
+    made.configure(session="concurrent = 2\nverifyTries = 0\n")
+    api = made.start()
+    api.post("/api/run", {"task": "other", "provider": "demo-second"})
+    until(lambda: api.get("/api/status")["needsInput"], "the account is in use")
+    order = {"provider": "demo-first", "verify": ["echo not there; false"], "onLimit": on_limit}
+    mine = api.post("/api/run", {"task": "mine", **order})["sessionId"]
+    status = lambda: api.get(f"/api/status?sessionId={mine}")  # noqa: E731
+    until(lambda: status()["sessionState"] == "waiting", "it waits")
+    made.kill()
+    config = made.root / "hub.toml"
+    on = "[providers.demo-second]\nenabled = true"
+    config.write_text(config.read_text().replace(on, on.replace("true", "false")))
+    api = made.start()
+    until(lambda: status()["sessionState"] == "waiting", "it waits again")
+    api.post("/api/handoff", {"sessionId": mine})
+    until(lambda: status()["endedAt"], "it is over")
+    ended = status()
+    assert (ended["sessionState"], ended["verified"], ended["error"]["code"]) == (
+        "failed",
+        False,
+        "verify_failed",
+    )
+    assert "(exit 1)\nnot there\n" in ended["error"]["detail"]
+    assert "demo-second/default: " in ended["error"]["detail"], "why nobody else has it"
 
 
 @asynccontextmanager

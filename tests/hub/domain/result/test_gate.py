@@ -13,7 +13,7 @@ def refused(command, how, output):
 
 
 def told(checks):
-    return correction(GateResult(tuple(checks), "tree"))
+    return correction(GateResult(tuple(checks), "tree").text())
 
 
 PASSED = Check("lint", 0, "fine", 10, timed_out=False, how="exit 0", source=7)
@@ -25,7 +25,6 @@ def test_all_have_to_pass_and_what_failed_is_told_with_its_output():
     assert (both.passed, both.failed) == (False, (FAILED,))
     assert GateResult((PASSED,), "tree").passed
     assert both.text() == "$ make test\n(exit 2)\nbroken"
-    assert "lint" not in correction(both)
     assert both.evidence() == (
         Evidence(EvidenceKind.VERIFY, "lint", 7, 0, ""),
         Evidence(EvidenceKind.VERIFY, "make test", 8, 2, "broken"),

@@ -1,7 +1,6 @@
 """The user's repository, diffs, the list of snapshots, rewinding, and the environment git runs in."""
 
 import os
-import shutil
 
 import pytest
 import trio
@@ -316,25 +315,46 @@ async def test_output_is_read_no_further_than_asked(root):
     assert await git_capped("rev-parse", "--is-bare-repository", cwd=root, limit=1000) == (b"false\n", False)
 
 
-async def test_cancelling_ends_a_git_that_hangs(root, tmp_path):
+@pytest.fixture
+def fake_git(tmp_path, monkeypatch):
+    """Puts a shell script in the place of git."""
+
+    def put(script):
+        fake = tmp_path / "bin"
+        fake.mkdir()
+        (fake / "git").write_text(f"#!/bin/sh\n{script}")
+        (fake / "git").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{fake}:{os.environ['PATH']}")
+        monkeypatch.setattr("hub.io.git.env._protected_of", {_key(): []})
+
+    return put
+
+
+async def test_cancelling_ends_a_git_that_hangs(root, tmp_path, fake_git, monkeypatch):
     """A git that ignores SIGTERM is killed with its whole group."""
-    fake = tmp_path / "bin"
-    fake.mkdir()
     pids = tmp_path / "pids"
-    (fake / "git").write_text(f"#!/bin/sh\ntrap '' TERM\nsleep 1000 &\necho $$ $! > {pids}\nwait\nwait\n")
-    (fake / "git").chmod(0o755)
-    path = f"{fake}:{os.environ['PATH']}"
-    real = shutil.which("git")
-    assert real is not None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", path)
-        patch.setattr("hub.io.git.env._GRACE", 0.1)
-        patch.setattr("hub.io.git.env._protected_of", {_key(): []})
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_hang, root)
-            await changed(tmp_path, lambda: pids.exists() and pids.read_text().strip())
-            nursery.cancel_scope.cancel()
+    fake_git(f"trap '' TERM\nsleep 1000 &\necho $$ $! > {pids}\nwait\nwait\n")
+    monkeypatch.setattr("hub.io.git.env._GRACE", 0.1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_hang, root)
+        await changed(tmp_path, lambda: pids.exists() and pids.read_text().strip())
+        nursery.cancel_scope.cancel()
     await ends(*map(int, pids.read_text().split()))
+
+
+async def test_a_cancelled_git_is_not_stopped_where_it_makes_a_lock(root, tmp_path, fake_git):
+    """It leaves the lock in the instant before it knows of it: of 1,000 short ones that were cancelled 125 did."""
+    lock, go = root / ".git" / "index.lock", tmp_path / "go"
+    os.mkfifo(go)
+    way = os.open(go, os.O_RDWR)
+    fake_git(f": > {lock}\nread word < {go}\nrm {lock}\n")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_hang, root)
+        await changed(root / ".git", lock.exists)
+        nursery.cancel_scope.cancel()
+        os.write(way, b"go\n")
+    os.close(way)
+    assert not lock.exists()
 
 
 def _key():

@@ -5,12 +5,14 @@ import os
 import shutil
 import stat
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from hub.errors import Code, HubError
 from hub.io.files.atomic import sweep_temps
+from hub.io.project.hub_dir import insist_private
 from hub.io.project.places import Places, exclude_hub, find_project, load_or_create_key, make_private_dir
 from hub.io.runner.proc import OWN_END
 from tests.faults.harness import git, repository
@@ -75,6 +77,29 @@ def test_another_users_directory_is_refused(tmp_path):
     os.chown(tmp_path / "theirs", 12345, 12345)
     with refuses(Code.NO_PERMISSION):
         make_private_dir(tmp_path / "theirs")
+
+
+def test_what_is_to_be_run_can_be_pasted_wherever_the_project_is(tmp_path, monkeypatch):
+    """Bug: with a blank in the path, the shell took it for two files."""
+    monkeypatch.setenv("HUB_STATE_DIR", str(tmp_path / "my state"))
+    repo = repository(tmp_path / "my work; it's")
+
+    def helped(refused):
+        with refuses(Code.NO_PERMISSION) as caught:
+            refused()
+        subprocess.run(["sh", "-c", caught.value.hint.rpartition(": ")[2]], check=True, cwd=tmp_path)
+
+    (repo / ".hub").symlink_to(tmp_path / "nowhere")
+    helped(partial(insist_private, repo))
+    assert os.path.lexists(repo / ".hub.old")
+    (repo / ".hub").mkdir()
+    (repo / ".hub").chmod(0o777)
+    helped(partial(insist_private, repo))
+    load_or_create_key("audit")
+    (key,) = (tmp_path / "my state").rglob("audit.key")
+    key.chmod(0o644)
+    helped(partial(load_or_create_key, "audit"))
+    assert (mode(repo / ".hub"), mode(key)) == (0o700, 0o600)
 
 
 def test_only_what_is_in_hubs_own_folder_is_swept(repo, tmp_path, monkeypatch):

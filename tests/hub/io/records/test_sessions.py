@@ -129,7 +129,7 @@ def test_every_field_of_the_first_version_is_read_and_written_in_its_new_place()
         for field in attrs.fields(SessionRecord)
         if getattr(record, field.name) == getattr(plain, field.name)
     ]
-    unknown = {"continues", "extended", "repairs", "correction"}
+    unknown = {"adopts", "continues", "extended", "repairs", "refused"}
     assert set(lost) == {*unknown, "tokens_used", "waited_seq"}, "what that version did not know"
     assert (record.threshold, record.hfs_history, record.tried[0].account) == (0.857, (97, 88.25), "home")
     assert record.wait == Wait(1767322800, "usage_limit", "retry")

@@ -16,6 +16,7 @@ import pytest
 import trio
 import trio.testing
 
+from hub.errors import Code
 from hub.io.runner import client as child
 from hub.io.runner import proc
 from hub.io.runner import wire as runner_wire
@@ -34,6 +35,7 @@ from tests.hub.io.runner.kit import (
     verdict_written,
 )
 from tests.memory import resident
+from tests.refusals import refuses
 from tests.waiting import changed, ends, eventually
 
 ECHO = "import sys\nprint('up')\nfor line in sys.stdin: print('got ' + line, end='')"
@@ -501,3 +503,16 @@ async def test_a_runner_that_dies_before_it_could_tell_has_started_its_agent(run
     monkeypatch.setattr(child, "launch_runner", killed)
     assert await spawn_runner(run_dir, script("import time; time.sleep(600)"))
     await eventually(lambda: isinstance(inspect(run_dir), Dead))
+
+
+async def test_where_no_process_is_to_be_had_the_agent_is_started_later(run_dir, monkeypatch):
+    """Bug: the launcher's last words were told, "BlockingIOError: [Errno 11]...", and that hub doctor is to be run."""
+
+    async def refused(_: Path) -> tuple[int, bytes]:
+        return 1, b"Traceback...\nBlockingIOError: [Errno 11] Resource temporarily unavailable\n"
+
+    monkeypatch.setattr(child, "launch_runner", refused)
+    with refuses(Code.DISPATCH_FAILED, "could not be started: No more processes can be started.") as caught:
+        await spawn_runner(run_dir, script("print('up')"))
+    assert caught.value.extra["retry"]
+    assert "ulimit -u" in caught.value.hint

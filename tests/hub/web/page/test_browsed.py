@@ -206,6 +206,20 @@ def test_an_approval_is_given_on_its_page(made: Project, tab: Page):
     expect(tab.locator("nav .badge")).to_have_count(0)
 
 
+def test_a_refused_order_tells_its_instants_in_the_readers_time(busy: Busy, chromium: Browser):
+    """Bug: they were those of UTC, where all else on the page is local."""
+    context = chromium.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
+    page = context.new_page()
+    page.on("dialog", lambda dialog: dialog.accept())
+    said = {"detail": "It is free at 2026-11-21T20:58:26.123Z, not at 2026-99-99T00:00:00Z.", "hint": "Wait."}
+    page.route("**/api/**", lambda route: route.fulfill(status=409, json=said))
+    page.goto(busy.url("history") + "?at=1")
+    page.get_by_role("button", name="Make a branch here").click()
+    told = page.get_by_text("It is free at 22 Nov 2026, 05:58, not at 2026-99-99T00:00:00Z. Wait.")
+    expect(told).to_be_visible(timeout=SOON)
+    context.close()
+
+
 def test_the_slider_moves_through_the_snapshots(busy: Busy, chromium: Browser):
     """And a branch is made at one."""
     context = chromium.new_context()

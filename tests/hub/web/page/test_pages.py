@@ -153,6 +153,17 @@ async def test_what_cannot_be_asked_is_said(name: str, error: Exception):
 
 
 @pytest.mark.parametrize("name", PATHS)
+async def test_an_instant_in_an_error_is_told_as_all_others_are(name: str):
+    """Bug: of what could not be asked the time was that of UTC, beside local ones."""
+    at = "2026-11-21T04:58:26.123Z"
+    async with running(Fake(error=HubError(Code.QUOTA_EXHAUSTED, f"It is free at {at}."))) as server:
+        reply = await ask(server.port, "GET", path_of(name), headers=HTML)
+    text = reply.body.decode()
+    assert at not in text
+    assert ("It is free at" not in text) or f"It is free at {clock(at)}." in text
+
+
+@pytest.mark.parametrize("name", PATHS)
 async def test_every_form_is_a_post_of_the_api_and_has_a_way_without_script(name: str):
     """Nothing is sent by the browser itself: each form names the route that the script posts JSON to."""
     async with running() as server:
