@@ -69,8 +69,7 @@ class GrammarFold(RecordFold):
         if name and name in self._seen:
             draft.repeated()
         elif take is not None:
-            strange = take(draft, value)
-            draft.unknown(strange) if strange else draft.took()
+            draft.took(take(draft, value))
         elif kind in grammar.silent or kind.partition(".")[0] in grammar.families:
             draft.ignored()
         else:

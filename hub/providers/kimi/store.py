@@ -71,10 +71,6 @@ def _usage(draft: IntelDraft, value: Mapping[str, object]) -> None:
     chat.used(draft, "", value.get("usage"), _INPUT, _OUTPUT)
 
 
-def _config(draft: IntelDraft, value: Mapping[str, object]) -> None:
-    draft.cwd = text(value.get("cwd")) or draft.cwd
-
-
 def _event(draft: IntelDraft, value: Mapping[str, object]) -> None:
     event = mapping(value.get("event"))
     if event.get("type") == "content.part":
@@ -91,7 +87,6 @@ _TAKES = {
     "turn.steer": _prompt,
     "llm.request": _request,
     "usage.record": _usage,
-    "config.update": _config,
     "context.append_loop_event": _event,
 }
 
