@@ -128,7 +128,8 @@ def _make(item: str) -> list[Step]:
 
 
 def _paced(steps: list[Step], pace: float) -> list[Step]:
-    return [each for step in steps for each in ({"sleep": pace}, step)] if pace > 0 else steps
+    pause: Step = {"sleep": pace}
+    return [each for step in steps for each in (pause, step)] if pace > 0 else steps
 
 
 def _left(envelope: str, worktree: Path) -> list[str]:
