@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-import attrs
-
 from hub.errors import Code, HubError
 
 
@@ -51,81 +49,28 @@ STARTS: frozenset[Trigger] = frozenset({Trigger.QUOTA_BREACH, Trigger.MANUAL_HAN
 """The triggers that begin a handoff."""
 
 
-@attrs.frozen
-class Transition:
-    """One row of the table."""
-
-    state: State
-    trigger: Trigger
-    condition: str
-    """Who must have made sure of what before the trigger is given; "none" when nothing is asked."""
-    next: State
-    effect: str
-    """What comes with the move, in the words of the specification's column "Also"."""
-
-
-TABLE: tuple[Transition, ...] = (
-    Transition(
-        State.RUNNING, Trigger.QUOTA_BREACH, "session active", State.PAUSING, "waits for a safe pause"
-    ),
-    Transition(
-        State.RUNNING, Trigger.MANUAL_HANDOFF, "session active", State.PAUSING, "waits for a safe pause"
-    ),
+MOVES: Mapping[tuple[State, Trigger], State] = {
+    (State.RUNNING, Trigger.QUOTA_BREACH): State.PAUSING,
+    (State.RUNNING, Trigger.MANUAL_HANDOFF): State.PAUSING,
     # An agent that crashed, was refused, stayed overloaded or did not pass its verification cannot go on. Its
     # work still has to be snapshotted and passed on like any other, so it takes the same road.
-    Transition(State.RUNNING, Trigger.FAILURE, "session active", State.PAUSING, "waits for a safe pause"),
-    Transition(
-        State.PAUSING,
-        Trigger.SAFE_POINT,
-        "adapter reports a safe point",
-        State.SNAPSHOTTED,
-        "git commit on the session branch",
-    ),
-    Transition(
-        State.SNAPSHOTTED,
-        Trigger.SNAPSHOT_DONE,
-        "none",
-        State.ENVELOPE_BUILT,
-        "contract Markdown and signed JSON sidecar written",
-    ),
-    Transition(
-        State.ENVELOPE_BUILT, Trigger.CONTRACT_WRITTEN, "none", State.DISPATCHED, "next adapter spawned"
-    ),
-    Transition(State.DISPATCHED, Trigger.ADAPTER_STARTED, "none", State.RESUMING, "receiver begins work"),
-    Transition(
-        State.RESUMING, Trigger.RECEIVER_HEARTBEAT, "receiver alive", State.RUNNING, "handoff complete"
-    ),
+    (State.RUNNING, Trigger.FAILURE): State.PAUSING,
+    (State.PAUSING, Trigger.SAFE_POINT): State.SNAPSHOTTED,
+    (State.SNAPSHOTTED, Trigger.SNAPSHOT_DONE): State.ENVELOPE_BUILT,
+    (State.ENVELOPE_BUILT, Trigger.CONTRACT_WRITTEN): State.DISPATCHED,
+    (State.DISPATCHED, Trigger.ADAPTER_STARTED): State.RESUMING,
+    (State.RESUMING, Trigger.RECEIVER_HEARTBEAT): State.RUNNING,
     # A receiver that cannot be started (missing program, bad login, full process table) or that is proved
     # dead before its first heartbeat did no work: the contract is still true and the next target gets it.
-    Transition(
-        State.DISPATCHED,
-        Trigger.DISPATCH_FAILED,
-        "receiver proven not running",
-        State.ENVELOPE_BUILT,
-        "next target tried",
-    ),
-    Transition(
-        State.RESUMING,
-        Trigger.DISPATCH_FAILED,
-        "receiver proven not running",
-        State.ENVELOPE_BUILT,
-        "next target tried",
-    ),
+    (State.DISPATCHED, Trigger.DISPATCH_FAILED): State.ENVELOPE_BUILT,
+    (State.RESUMING, Trigger.DISPATCH_FAILED): State.ENVELOPE_BUILT,
     # A handoff that cannot or may not be finished (stopped by the user, nobody left, a contract that does not
     # verify, a dispatch nobody can be sure about) ends the session with a coded error, or, where a reset will
     # help, lets it wait. Without these rows it would stay in a transitional state, and every later start would
     # take the handoff up again.
-    *(
-        Transition(
-            state, Trigger.ABANDONED, "session ended, or nobody is free", State.RUNNING, "reason recorded"
-        )
-        for state in State
-        if state is not State.RUNNING
-    ),
-)
-
-_NEXT: Mapping[tuple[State, Trigger], State] = {(row.state, row.trigger): row.next for row in TABLE}
-
+    **{(state, Trigger.ABANDONED): State.RUNNING for state in State if state is not State.RUNNING},
+}
+"""Where each move leads. When a trigger may be given, and what comes with the move, `design/handoff.md` tells."""
 
 ABANDONED = "not handed over"
 """How the history says that a handoff ended with its session, and nobody took over."""
@@ -148,7 +93,7 @@ def advance(state: State, trigger: Trigger) -> State:
     Raises:
         IllegalTransition: The table has no such row.
     """
-    following = _NEXT.get((state, trigger))
+    following = MOVES.get((state, trigger))
     if following is None:
         raise IllegalTransition(state, trigger)
     return following

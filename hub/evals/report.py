@@ -120,16 +120,13 @@ def document(measured: Iterable[Measured], short: Iterable[Shortfall]) -> dict[s
                 "recording": one.recording,
                 "way": one.way,
                 "cuts": one.cuts,
-                "classes": {kind: _figures(tally) for kind, tally in one.tallies.items() if _counts(tally)},
+                "classes": _figures(one.tallies),
                 "missed": _faults(one.missed),
                 "wrong": _faults(one.wrong),
             }
             for one in measured
         ],
-        "overall": {
-            way: {kind: _figures(tally) for kind, tally in kinds.items() if _counts(tally)}
-            for way, kinds in summed(measured).items()
-        },
+        "overall": {way: _figures(tallies) for way, tallies in summed(measured).items()},
         "below": [attrs.asdict(one) for one in short],
     }
 
@@ -180,12 +177,13 @@ def _listed(measured: list[Measured]) -> Iterator[str]:
                 yield f"{one.provider}/{one.recording} {one.way} {what} {fault.kind}: {fault.text!r} at {moments}"
 
 
-def _counts(tally: Tally) -> bool:
-    return bool(tally.facts or tally.items)
-
-
-def _figures(tally: Tally) -> dict[str, object]:
-    return {**attrs.asdict(tally), "recall": tally.recall, "precision": tally.precision}
+def _figures(tallies: Mapping[Class, Tally]) -> dict[Class, dict[str, object]]:
+    """Of each class of which there is anything."""
+    return {
+        kind: {**attrs.asdict(tally), "recall": tally.recall, "precision": tally.precision}
+        for kind, tally in tallies.items()
+        if tally.facts or tally.items
+    }
 
 
 def _faults(faults: Iterable[MeasuredFault]) -> list[dict[str, object]]:

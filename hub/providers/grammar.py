@@ -38,6 +38,7 @@ class Grammar:
         silent: Kinds that tell nothing hub needs.
         families: What a kind's name begins with, up to a dot, of which all else tells nothing hub needs.
         kind: The kind of a record; "" of one that has none.
+        inner: What of a record is taken; None = all of it.
         key: The field with the record's id; "" = records have none.
     """
 
@@ -45,6 +46,7 @@ class Grammar:
     silent: Collection[str] = ()
     families: Collection[str] = ()
     kind: Callable[[Mapping[str, object]], str] = by_type
+    inner: Callable[[Mapping[str, object]], Mapping[str, object]] | None = None
     key: str = "id"
 
     def fold(self, draft: IntelDraft) -> GrammarFold:
@@ -69,8 +71,7 @@ class GrammarFold(RecordFold):
         if name and name in self._seen:
             draft.repeated()
         elif take is not None:
-            strange = take(draft, value)
-            draft.unknown(strange) if strange else draft.took()
+            draft.took(take(draft, value if grammar.inner is None else grammar.inner(value)))
         elif kind in grammar.silent or kind.partition(".")[0] in grammar.families:
             draft.ignored()
         else:

@@ -21,7 +21,7 @@ from hub.io.files.walk import OutOfTime, tree
 from hub.io.processes.workers import Crew, processors
 from hub.providers.claude.totals import ClaudeTotals, Sum, Told, everywhere, merged
 
-_WALK = 60.0
+WALK = 60.0
 """Seconds for one place: whoever asks for everything can wait."""
 _SECONDS = 10.0
 """For one file."""
@@ -101,7 +101,7 @@ class Count:
         for place in everywhere(home, env):
             try:
                 below = (place.root, place.folder, place.suffix, place.depth)
-                for path, known in tree(*below, since_ns=since_ns, seconds=_WALK):
+                for path, known in tree(*below, since_ns=since_ns, seconds=WALK):
                     identity = (known.st_dev, known.st_ino)
                     if identity not in self._seen:
                         self._seen.add(identity)

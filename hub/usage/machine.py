@@ -25,7 +25,7 @@ from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.claude.totals import Sum
 from hub.providers.provider import Provider
-from hub.usage.counting import AGENT, PROCESSES, Count
+from hub.usage.counting import AGENT, PROCESSES, WALK, Count
 
 
 @attrs.frozen
@@ -59,10 +59,6 @@ def moved(
         for folder in dict.fromkeys((*named, *made.get(name, ()))):
             account = Account(folder.name, str(folder))
             yield Moved(name, {**env, **providers[name].account_env(account)})
-
-
-_WALK = 60.0
-"""Seconds for one place: whoever asks for everything can wait."""
 
 
 @attrs.frozen
@@ -149,7 +145,7 @@ def used(
         moved: Where else they keep them. A file that is reached in two ways counts once.
     """
     count.begin(home, [one.env for one in moved if one.provider == AGENT], since_ns)
-    files = StoreFiles(walk_seconds=_WALK)
+    files = StoreFiles(walk_seconds=WALK)
     hits, gaps = _others(files, home, env, since_ns, moved)
     sums = _Sums(files)
     with Crew(hits, sums.count, processors(PROCESSES)) as crew:

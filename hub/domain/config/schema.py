@@ -7,9 +7,10 @@ Must not: know any setting, or repeat a value in a problem (it may be a secret).
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -20,7 +21,6 @@ Path = tuple[str | int, ...]
 MAX_PROBLEMS = 100
 """A document that is wrong in more places is told the first so many."""
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _READABLE = 1e15
 _SYNTAX = (
     ("Invalid value", 'Allowed: "text" in quotes, a number, true, false, or a list in [ ]'),
@@ -159,87 +159,61 @@ def locate(text: str, path: Path) -> tuple[int, int]:
     `text` must be valid TOML. A key inside an inline table or array is found at the key which holds that.
     """
     best, depth = (1, 1), 0
-    for at, (line, column) in _keys(text):
-        shared = sum(1 for _ in _common(at, path))
-        if shared > depth and shared == len(at):
-            best, depth = (line, column), shared
+    for place, here, told in _statements(text):
+        if path[: len(here)] == here and (shared := len(here) + _shared(told, path[len(here) :])) > depth:
+            best, depth = place, shared
     return best
 
 
-def _common(one: Path, other: Path) -> Iterable[str | int]:
-    for mine, theirs in zip(one, other, strict=False):
-        if mine != theirs:
-            return
-        yield mine
+def _shared(told: Any, path: Path) -> int:
+    """How far the path leads into what is told."""
+    for depth, part in enumerate(path):
+        try:
+            told = told[part]
+        except (LookupError, TypeError):
+            return depth
+    return len(path)
 
 
-def _keys(text: str) -> Iterable[tuple[Path, tuple[int, int]]]:
-    """Every key at the start of a line and every table header, with its path."""
+def _statements(text: str) -> Iterator[tuple[tuple[int, int], Path, dict[str, Any]]]:
+    """Every key at the start of a line and every table header: where it stands, in which table, and what it tells."""
     here: Path = ()
     counts: dict[Path, int] = {}
     lines = text.split("\n")
-    number = 0
-    while number < len(lines):
-        line = lines[number]
-        bare = line.strip()
-        number += 1
-        column = len(line) - len(line.lstrip()) + 1
-        if bare.startswith("["):
-            here = _header(bare, counts)
-            yield here, (number, column)
-        elif bare and not bare.startswith("#"):
-            name = _key_path(bare)
-            yield (*here, *name), (number, column)
-            number += _continued(lines, number - 1)
+    end = 0
+    while end < len(lines):
+        line = lines[end]
+        place = (end + 1, len(line) - len(line.lstrip()) + 1)
+        end, told = _statement(lines, end)
+        if line.lstrip().startswith("["):
+            here = _opened(told, counts)
+            yield place, here, {}
+        elif told:
+            yield place, here, told
 
 
-def _header(bare: str, counts: dict[Path, int]) -> Path:
+def _statement(lines: list[str], first: int) -> tuple[int, dict[str, Any]]:
+    """Where the next statement begins, and what this one tells: it takes the fewest lines that make it valid TOML."""
+    import tomllib  # as above
+
+    for end in range(first + 1, len(lines)):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            return end, tomllib.loads("\n".join([*lines[first:end], ""]))
+    return len(lines), tomllib.loads("\n".join(lines[first:]))
+
+
+def _opened(header: Any, counts: dict[Path, int]) -> Path:
     """The path a header opens; elements of an array of tables carry their index."""
-    many = bare.startswith("[[")
     path: Path = ()
-    names = _key_path(bare.lstrip("["))
-    for depth, name in enumerate(names):
+    while header:
+        ((name, header),) = header.items()
         path = (*path, name)
-        last = depth == len(names) - 1
-        if last and many:
+        if isinstance(header, list):
             counts[path] = counts.get(path, -1) + 1
+            header = {}
         if path in counts:
             path = (*path, counts[path])
     return path
-
-
-def _key_path(text: str) -> Path:
-    """The dotted key that `text` begins with: `a."b.c".d = 1` is `a`, `b.c`, `d`."""
-    parts: list[str] = []
-    rest = text.lstrip()
-    while True:
-        if rest[0] in "\"'":
-            end = rest.index(rest[0], 1)
-            parts.append(rest[1:end])
-            rest = rest[end + 1 :].lstrip()
-        else:
-            found = _BARE.match(rest)
-            parts.append(found[0] if found else "")
-            rest = rest[len(parts[-1]) :].lstrip()
-        if not rest.startswith("."):
-            return tuple(parts)
-        rest = rest[1:].lstrip()
-
-
-def _continued(lines: list[str], first: int) -> int:
-    """How many more lines the value that begins on line `first` takes: the fewest that make it valid TOML."""
-    counts = range(len(lines) - first)
-    return next(more for more in counts if _is_toml("\n".join(lines[first : first + more + 1])))
-
-
-def _is_toml(text: str) -> bool:
-    import tomllib  # as above
-
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    return True
 
 
 def _kind(value: object, *, typed: bool) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
@@ -91,7 +91,8 @@ def lifted(intel: SessionIntel, root: str) -> Intent:
         files=tuple(Touched(below(root, path), written=True, source=0) for path in intel.files_touched),
         failed_attempts=tuple(map(relative, told.failed_attempts)),
     )
-    return cast("Intent", _bare(found))
+    bare: Intent = _each(found, lambda name, value: 0 if name == "source" else value)
+    return bare
 
 
 def seen_work(intel: SessionIntel, intent: Intent, folder: str) -> tuple[Evidence, ...]:
@@ -103,16 +104,6 @@ def seen_work(intel: SessionIntel, intent: Intent, folder: str) -> tuple[Evidenc
         *(Evidence(EvidenceKind.WROTE, path, 0) for path in written),
         *(turn(text) for text in said[-MAX_TURNS:]),
     )
-
-
-def _bare(value: Any) -> Any:
-    """The same without a word of where it was read."""
-    if isinstance(value, tuple):
-        return tuple(map(_bare, value))
-    if not attrs.has(type(value)):
-        return value
-    parts = {field.name: _bare(getattr(value, field.name)) for field in attrs.fields(type(value))}
-    return attrs.evolve(value, **parts | ({"source": 0} if "source" in parts else {}))
 
 
 def events(intent: Intent, turns: Iterable[StoredTurn]) -> Iterator[Event]:
@@ -220,26 +211,18 @@ def _plan(intent: Intent) -> Iterator[Event]:
 def intent_texts(intent: Intent) -> list[str]:
     """Every text of it, to be redacted in one go."""
     found: list[str] = []
-
-    def take(text: str) -> str:
-        found.append(text)
-        return text
-
-    _each_text(intent, take)
+    _each(intent, lambda _, value: found.append(value) if isinstance(value, str) else None)
     return found
 
 
-def _each_text(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
+def _each(value: Any, change: Callable[[str, Any], Any], field: str = "") -> Any:
+    """The same with every text and number in it as `change` has it, which is told the name of its field."""
     if isinstance(value, tuple):
-        return tuple(_each_text(item, change) for item in value)
+        return tuple(_each(item, change, field) for item in value)
     if not attrs.has(type(value)):
-        return value
-    parts = {
-        field.name: _each_text(getattr(value, field.name), change) for field in attrs.fields(type(value))
-    }
-    return attrs.evolve(value, **parts)
+        return change(field, value)
+    names = [one.name for one in attrs.fields(type(value))]
+    return attrs.evolve(value, **{name: _each(getattr(value, name), change, name) for name in names})
 
 
 def redacted(intel: SessionIntel, shown: Mapping[str, Any]) -> SessionIntel:
@@ -256,5 +239,5 @@ def redacted(intel: SessionIntel, shown: Mapping[str, Any]) -> SessionIntel:
         skills=tuple(shown["skills"]),
         mcps=tuple(shown["mcps"]),
         recent_turns=tuple(attrs.evolve(turn, text=told["text"]) for turn, told in turns),
-        intent=_each_text(intel.intent, lambda _: next(texts)),
+        intent=_each(intel.intent, lambda _, value: next(texts) if isinstance(value, str) else value),
     )

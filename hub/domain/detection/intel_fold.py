@@ -89,9 +89,12 @@ class IntelDraft:
 
     # What became of a record.
 
-    def took(self) -> None:
-        """It told something."""
-        self._counts["parsed"] += 1
+    def took(self, strange: str | None = None) -> None:
+        """It told something; or, where there is something strange in it that nobody knows, it is unknown as that."""
+        if strange:
+            self.unknown(strange)
+        else:
+            self._counts["parsed"] += 1
 
     def ignored(self) -> None:
         """It is of a known kind that tells nothing."""

@@ -69,7 +69,7 @@ _ALL = frozenset(
         "filter-branch",
     }
 )
-_READERS = frozenset(
+READERS = frozenset(
     [
      "annotate", "blame", "cat-file", "check-attr", "check-ignore", "check-ref-format", "cherry", "count-objects",
      "describe", "diff", "diff-files", "diff-index", "diff-tree", "difftool", "for-each-ref", "fsck", "grep", "help",
@@ -150,7 +150,7 @@ def _changed_before(line: str) -> bool:
                 return True
             verb, rest = verb_of_git(words)
             lists = verb in _LISTERS and all(word.startswith("-") for word in rest)
-            changed = changed or not (lists or verb in _READERS or not verb)
+            changed = changed or not (lists or verb in READERS or not verb)
     return False
 
 

@@ -18,6 +18,7 @@ from hub.domain.interpreters import NODE, PYTHON, SHELL, Interpreter
 from hub.domain.permission.commandforms import forms
 from hub.domain.permission.commandline import RUNNERS, SAYERS, SHELLS, Command, commands, run, verb_of_git
 from hub.domain.permission.quoting import HOLE
+from hub.domain.permission.reach import READERS
 from hub.domain.permission.scripts import scripts
 from hub.domain.permission.sed import REPLACES, SEDS, edits, edits_of
 
@@ -39,21 +40,17 @@ _SERVES = frozenset({
     "asyncio",
 })  # fmt: skip
 """Modules of Python that take code, or whole folders."""
-_GIT = frozenset({
-    "add", "am", "annotate", "apply", "archive", "bisect", "blame", "branch", "bugreport", "bundle", "cat-file",
-    "check-attr", "check-ignore", "check-ref-format", "checkout", "cherry", "cherry-pick", "clean", "clone", "column",
-    "commit", "commit-graph", "commit-tree", "config", "count-objects", "credential", "describe", "diagnose", "diff",
-    "diff-files", "diff-index", "diff-tree", "difftool", "fast-export", "fast-import", "fetch", "filter-branch",
-    "filter-repo", "flow", "for-each-ref", "for-each-repo", "format-patch", "fsck", "gc", "grep", "gui",
-    "hash-object", "help", "hook", "init", "interpret-trailers", "lfs", "log", "ls-files", "ls-remote", "ls-tree",
-    "maintenance", "merge", "merge-base", "merge-file", "merge-index", "merge-tree", "mergetool", "mktree", "mv",
-    "name-rev", "notes", "pack-refs", "prune", "pull", "push", "range-diff", "read-tree", "rebase", "reflog",
-    "remote", "repack", "replace", "request-pull", "rerere", "reset", "restore", "rev-list", "rev-parse", "revert",
-    "rm", "send-email", "shortlog", "show", "show-branch", "show-ref", "sparse-checkout", "stage", "stash", "status",
-    "stripspace", "submodule", "subtree", "switch", "symbolic-ref", "tag", "unpack-file", "update-index",
-    "update-ref", "update-server-info", "var", "verify-commit", "verify-tag", "version", "whatchanged", "worktree",
+_GIT = READERS | {
+    "add", "am", "apply", "archive", "bisect", "branch", "bugreport", "bundle", "checkout", "cherry-pick", "clean",
+    "clone", "column", "commit", "commit-graph", "commit-tree", "config", "credential", "diagnose", "fast-export",
+    "fast-import", "fetch", "filter-branch", "filter-repo", "flow", "for-each-repo", "format-patch", "gc", "gui",
+    "hash-object", "hook", "init", "interpret-trailers", "lfs", "maintenance", "merge", "merge-file", "merge-index",
+    "merge-tree", "mergetool", "mktree", "mv", "notes", "pack-refs", "prune", "pull", "read-tree", "rebase",
+    "reflog", "remote", "repack", "replace", "request-pull", "rerere", "reset", "restore", "revert", "rm",
+    "send-email", "sparse-checkout", "stage", "stash", "stripspace", "submodule", "subtree", "switch",
+    "symbolic-ref", "tag", "unpack-file", "update-index", "update-ref", "update-server-info", "worktree",
     "write-tree",
-})  # fmt: skip
+}  # fmt: skip
 """What git itself calls a command. Any other may be an alias, or a program beside it."""
 _SCRIPTED = frozenset(
     [

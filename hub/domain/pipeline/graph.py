@@ -8,6 +8,7 @@ runs (`hub.domain.pipeline.run` does).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 
 from hub.domain.config.model import PipelineNode, PipelineSettings
@@ -90,34 +91,22 @@ def _cycles(nodes: Sequence[PipelineNode]) -> Iterator[list[str]]:
     needs: dict[str, list[str]] = {node.id: [] for node in nodes}
     for node in nodes:
         needs[node.id] += [name for name in node.depends_on if name in needs]
-    left = _knotted(needs)
-    while left:
-        walk = [next(iter(left))]
-        while (following := left[walk[-1]][0]) not in walk:
-            walk.append(following)
-        cycle = walk[walk.index(following) :]
+    while cycle := _cycle(needs):
         yield cycle
-        left = _knotted({name: left[name] for name in left if name not in cycle})
+        left = needs.keys() - cycle
+        needs = {
+            name: [want for want in wants if want in left] for name, wants in needs.items() if name in left
+        }
 
 
-def _knotted(needs: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """What is left, with what it waits for there, when all that can run has run."""
-    left = {name: [want for want in wants if want in needs] for name, wants in needs.items()}
-    waiting: dict[str, list[str]] = {name: [] for name in left}
-    missing = {name: len(wants) for name, wants in left.items()}
-    for name, wants in left.items():
-        for want in wants:
-            waiting[want].append(name)
-    free = [name for name, count in missing.items() if not count]
-    for name in free:
-        for later in waiting[name]:
-            missing[later] -= 1
-            if not missing[later]:
-                free.append(later)
-    done = set(free)
-    return {
-        name: [want for want in wants if want not in done] for name, wants in left.items() if name not in done
-    }
+def _cycle(needs: Mapping[str, Sequence[str]]) -> list[str]:
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1][:0:-1]  # told from what is waited for; its last node is its first
+        first = found.index(next(name for name in needs if name in found))
+        return found[first:] + found[:first]
+    return []
 
 
 def order(nodes: Sequence[PipelineNode]) -> tuple[str, ...]:

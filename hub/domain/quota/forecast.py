@@ -30,8 +30,6 @@ import attrs
 from hub.domain.quota.burn import Burn, Rise
 from hub.domain.quota.window import FULL
 
-COVERAGE = 0.8
-"""Share of the outcomes the interval holds."""
 _LOOK_BACK = 120.0
 """Minutes of the past that say something of the pace to come."""
 _STALE = 30.0

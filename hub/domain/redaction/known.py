@@ -115,12 +115,6 @@ class KnownSecrets:
                 if len(text) >= MIN_LENGTH and text not in "[REDACTED:":
                     self._forms.setdefault(text, Piece(rule, value))
 
-    def __len__(self) -> int:
-        return len({known.secret for known in self._forms.values()})
-
-    def __repr__(self) -> str:
-        return f"<KnownSecrets: {len(self)} values>"
-
     def called(self, key: bytes) -> str:
         """A name for these values that tells nothing about them; others have another."""
         import hmac  # it loads OpenSSL

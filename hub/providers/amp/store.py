@@ -33,8 +33,7 @@ def _thread(value: Mapping[str, object], draft: IntelDraft) -> None:
         used = mapping(one.get("usage"))
         draft.model = text(used.get("model")) or draft.model
         chat.used(draft, name, used, _INPUT, _OUTPUT)
-        strange = chat.message(draft, one, key=name)
-        draft.unknown(strange) if strange else draft.took()
+        draft.took(chat.message(draft, one, key=name))
 
 
 def _folder(initial: Mapping[str, object]) -> str:

@@ -31,8 +31,7 @@ def _messages(value: Mapping[str, object], draft: IntelDraft) -> None:
         name = text(one.get("id"))
         draft.model = text(mapping(one.get("modelInfo")).get("id")) or draft.model
         chat.used(draft, name, one.get("metrics"), _INPUT, _OUTPUT)
-        strange = chat.message(draft, one, key=name, user=partial(chat.inside, tag="user_input"))
-        draft.unknown(strange) if strange else draft.took()
+        draft.took(chat.message(draft, one, key=name, user=partial(chat.inside, tag="user_input")))
 
 
 def _about(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:

@@ -13,7 +13,7 @@ Tests: tests/hub/providers/test_stores.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hub.domain.detection.intel import FoundFile
 from hub.domain.detection.intel_fold import IntelDraft
@@ -77,7 +77,7 @@ class CopilotFold(GrammarFold):
     """The events of one session."""
 
     def __init__(self, draft: IntelDraft) -> None:
-        takes = {
+        takes: dict[str, Take] = {
             "session.start": self._start,
             "session.resume": self._start,
             "session.model_change": self._model,
@@ -91,78 +91,74 @@ class CopilotFold(GrammarFold):
             "tool.execution_start": self._tool,
             "tool.execution_complete": self._changed,
         }
-        super().__init__(
-            draft, Grammar(takes={kind: _of_data(take) for kind, take in takes.items()}, families=_FAMILIES)
-        )
+        super().__init__(draft, Grammar(takes=takes, families=_FAMILIES, inner=_data))
         self._metered = False
         from hub.providers.copilot.todos import Todos  # SQLite, for sessions of Copilot's alone
 
         self._todos = Todos()
 
-    def _start(self, data: Mapping[str, object]) -> None:
-        self.draft.session_id = text(data.get("sessionId")) or self.draft.session_id
-        self.draft.cwd = text(mapping(data.get("context")).get("cwd")) or self.draft.cwd
-        self._model(data)
+    def _start(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
+        draft.session_id = text(data.get("sessionId")) or draft.session_id
+        draft.cwd = text(mapping(data.get("context")).get("cwd")) or draft.cwd
+        self._model(draft, data)
 
-    def _model(self, data: Mapping[str, object]) -> None:
-        self.draft.model = text(data.get("newModel")) or text(data.get("selectedModel")) or self.draft.model
+    def _model(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
+        draft.model = text(data.get("newModel")) or text(data.get("selectedModel")) or draft.model
 
-    def _usage(self, data: Mapping[str, object]) -> None:
+    def _usage(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
         used = mapping(data.get("usage"))
         self._metered = True
-        self.draft.model = text(used.get("model")) or self.draft.model
-        chat.used(self.draft, "", used, _INPUT, _OUTPUT)
+        draft.model = text(used.get("model")) or draft.model
+        chat.used(draft, "", used, _INPUT, _OUTPUT)
 
-    def _end(self, data: Mapping[str, object]) -> None:
+    def _end(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
         """The sums of this run of the program: they count only where no request told its own."""
         metrics = mapping(data.get("modelMetrics"))
         for model, figures in metrics.items() if not self._metered else ():
             used = mapping(figures).get("usage")
-            chat.used(self.draft, f"{model}:{self.draft.session_id}", used, _INPUT, _OUTPUT)
+            chat.used(draft, f"{model}:{draft.session_id}", used, _INPUT, _OUTPUT)
 
-    def _skills(self, data: Mapping[str, object]) -> None:
+    def _skills(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
         for skill in map(mapping, items(data.get("skills"))):
-            self.draft.skill(text(skill.get("name")))
+            draft.skill(text(skill.get("name")))
 
-    def _servers(self, data: Mapping[str, object]) -> None:
+    def _servers(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
         for server in map(mapping, items(data.get("servers"))):
-            self.draft.mcp(text(server.get("name")))
+            draft.mcp(text(server.get("name")))
 
-    def _skill(self, data: Mapping[str, object]) -> None:
-        self.draft.skill(text(data.get("name")))
+    def _skill(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
+        draft.skill(text(data.get("name")))
 
-    def _user(self, data: Mapping[str, object]) -> None:
+    def _user(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
         # A source other than the user is the program itself: a reminder, a skill.
         if text(data.get("source")) in ("", "user"):
-            self.draft.said("user", text(data.get("content")))
+            draft.said("user", text(data.get("content")))
 
-    def _assistant(self, data: Mapping[str, object]) -> None:
-        self.draft.model = text(data.get("model")) or self.draft.model
+    def _assistant(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
+        draft.model = text(data.get("model")) or draft.model
         if not text(data.get("parentToolCallId")):
-            self.draft.said(
-                "assistant", text(data.get("content")), key=text(data.get("messageId")), join=True
-            )
+            draft.said("assistant", text(data.get("content")), key=text(data.get("messageId")), join=True)
 
-    def _tool(self, data: Mapping[str, object]) -> None:
-        self.draft.mcp(text(data.get("mcpServerName")))
+    def _tool(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
+        draft.mcp(text(data.get("mcpServerName")))
         tool, given = text(data.get("toolName")), data.get("arguments")
-        records.began(self.draft, text(data.get("toolCallId")), tool, given)
+        records.began(draft, text(data.get("toolCallId")), tool, given)
         asked = mapping(records.decoded(given))
         steps = asked.get("todos")
         self._todos.asked(text(data.get("toolCallId")), text(asked.get("query")))
         if tool == "update_todo" and isinstance(steps, str):
-            self.draft.plans(text(data.get("toolCallId")), records.checklist(steps))
+            draft.plans(text(data.get("toolCallId")), records.checklist(steps))
         else:
-            records.called(self.draft, tool, given, text(data.get("toolCallId")))
+            records.called(draft, tool, given, text(data.get("toolCallId")))
 
-    def _changed(self, data: Mapping[str, object]) -> None:
+    def _changed(self, draft: IntelDraft, data: Mapping[str, object]) -> None:
         for edit in map(mapping, items(data.get("fileEdits"))):
-            self.draft.touched(text(edit.get("path")))
+            draft.touched(text(edit.get("path")))
         tasks = self._todos.ended(text(data.get("toolCallId")), failed=data.get("success") is False)
         if tasks is not None:
-            self.draft.planned(tasks)
+            draft.planned(tasks)
         said = text(mapping(data.get("result")).get("content"))
-        self.draft.ended(
+        draft.ended(
             text(data.get("toolCallId")),
             said or text(mapping(data.get("error")).get("message")),
             exit_code=integer(mapping(data.get("shellExecution")).get("exitCode")),
@@ -170,8 +166,8 @@ class CopilotFold(GrammarFold):
         )
 
 
-def _of_data(take: Callable[[Mapping[str, object]], None]) -> Take:
-    return lambda _, value: take(mapping(value.get("data")))
+def _data(value: Mapping[str, object]) -> Mapping[str, object]:
+    return mapping(value.get("data"))
 
 
 def _named(found: FoundFile) -> str:

@@ -48,8 +48,7 @@ def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
             draft.ignored()
             continue
         value = {"role": role, "content": _blocks(records.decoded(parts))}
-        strange = chat.message(draft, value, key=text(name))
-        draft.unknown(strange) if strange else draft.took()
+        draft.took(chat.message(draft, value, key=text(name)))
     for row in database.select("sessions", _TOKENS, "WHERE id = ?", (hit.session_id,)):
         sent, received, plan = row
         draft.tokens_exact = False

@@ -10,7 +10,6 @@ contract says is left, and nothing that the contract says is done. Without a con
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from pathlib import Path
 
@@ -129,37 +128,20 @@ def _make(item: str) -> list[Step]:
 
 
 def _paced(steps: list[Step], pace: float) -> list[Step]:
-    if pace <= 0:
-        return steps
-    paced: list[Step] = []
-    for step in steps:
-        paced += [{"sleep": pace}, step]
-    return paced
+    pause: Step = {"sleep": pace}
+    return [each for step in steps for each in (pause, step)] if pace > 0 else steps
 
 
 def _left(envelope: str, worktree: Path) -> list[str]:
     """The tasks the contract says remain; where it tells of none, those whose file is not there."""
-    told = _from_json(envelope)
-    if told is None:
-        told = _from_markdown(envelope)
-    if told is None:
-        return [item for item, (path, _) in PLAN.items() if not (worktree / path).exists()]
-    return told
+    return _told(envelope) or [item for item, (path, _) in PLAN.items() if not (worktree / path).exists()]
 
 
-def _from_json(envelope: str) -> list[str] | None:
-    try:
-        contract = json.loads(envelope)
-        return [str(item) for item in contract["tasksRemaining"]]
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
-def _from_markdown(envelope: str) -> list[str] | None:
-    """Items of the sections on what comes next and what remains; None when there are none."""
+def _told(envelope: str) -> list[str]:
+    """Items of the sections on what comes next and what remains."""
     lines = envelope.splitlines()
     items: dict[str, None] = {}
     for start in (number for number, line in enumerate(lines, 1) if _HEADING.match(line)):
         section = itertools.takewhile(lambda line: not line.startswith("#"), lines[start:])
         items |= {match[1]: None for line in section if (match := _ITEM.match(line))}
-    return list(items) or None
+    return list(items)

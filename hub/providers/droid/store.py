@@ -29,7 +29,6 @@ _OUTPUT = ("outputTokens",)
 
 def _start(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.session_id = text(value.get("id"))
-    draft.cwd = text(value.get("cwd"))
 
 
 def _message(draft: IntelDraft, value: Mapping[str, object]) -> str | None:

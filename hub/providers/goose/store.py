@@ -81,8 +81,7 @@ def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
         if not isinstance(value["content"], list):
             draft.damaged()
             continue
-        strange = _message(draft, value, str(name))
-        draft.unknown(strange) if strange else draft.took()
+        draft.took(_message(draft, value, str(name)))
 
 
 def _head(draft: IntelDraft, value: Mapping[str, object]) -> None:

@@ -71,10 +71,6 @@ def _usage(draft: IntelDraft, value: Mapping[str, object]) -> None:
     chat.used(draft, "", value.get("usage"), _INPUT, _OUTPUT)
 
 
-def _config(draft: IntelDraft, value: Mapping[str, object]) -> None:
-    draft.cwd = text(value.get("cwd")) or draft.cwd
-
-
 def _event(draft: IntelDraft, value: Mapping[str, object]) -> None:
     event = mapping(value.get("event"))
     if event.get("type") == "content.part":
@@ -91,7 +87,6 @@ _TAKES = {
     "turn.steer": _prompt,
     "llm.request": _request,
     "usage.record": _usage,
-    "config.update": _config,
     "context.append_loop_event": _event,
 }
 
@@ -105,35 +100,30 @@ def _payload(value: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _turn(draft: IntelDraft, value: Mapping[str, object]) -> None:
-    draft.said("user", said(_payload(value).get("user_input")))
+    draft.said("user", said(value.get("user_input")))
 
 
 def _part(draft: IntelDraft, value: Mapping[str, object]) -> None:
-    draft.said("assistant", said([_payload(value)]))
+    draft.said("assistant", said([value]))
 
 
 def _call(draft: IntelDraft, value: Mapping[str, object]) -> None:
-    told = _payload(value)
-    chat.called(draft, mapping(told.get("function")), text(told.get("id")))
-
-
-def _result(draft: IntelDraft, value: Mapping[str, object]) -> None:
-    chat.settled(draft, _payload(value))
+    chat.called(draft, mapping(value.get("function")), text(value.get("id")))
 
 
 def _status(draft: IntelDraft, value: Mapping[str, object]) -> None:
-    told = _payload(value)
-    chat.used(draft, text(told.get("message_id")), told.get("token_usage"), _OLD_INPUT, _OUTPUT)
+    chat.used(draft, text(value.get("message_id")), value.get("token_usage"), _OLD_INPUT, _OUTPUT)
 
 
 _OLD = Grammar(
     kind=_old_kind,
+    inner=_payload,
     takes={
         "TurnBegin": _turn,
         "SteerInput": _turn,
         "ContentPart": _part,
         "ToolCall": _call,
-        "ToolResult": _result,
+        "ToolResult": chat.settled,
         "StatusUpdate": _status,
     },
     silent=frozenset(

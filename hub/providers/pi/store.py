@@ -24,8 +24,7 @@ _INPUT, _OUTPUT = ("input", "cacheRead", "cacheWrite"), ("output",)
 
 def _session(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.session_id = text(value.get("id"))
-    draft.cwd = text(value.get("cwd"))
-    draft.model = text(value.get("modelId"))
+    _model(draft, value)
 
 
 def _model(draft: IntelDraft, value: Mapping[str, object]) -> None:

@@ -401,10 +401,11 @@ def test_locate_knows_quoted_and_dotted_keys_and_comments():
     text = '# [x]\na."b.c".d = 1\n\n[t."u v"] # [no]\n"k" = 1\n  l.m = """\n[x]\nq = 1\n"""\nn = 2\n'
     assert schema.locate(text, ("a", "b.c", "d")) == (2, 1)
     assert schema.locate(text, ("t", "u v", "k")) == (5, 1)
-    assert schema.locate(text, ("t", "u v", "l", "m")) == (6, 3)
+    assert schema.locate(text, ("t", "u v", "l")) == schema.locate(text, ("t", "u v", "l", "m")) == (6, 3)
     assert schema.locate(text, ("t", "u v", "n")) == (10, 1)
     assert schema.locate(text, ("t", "u v", "zz")) == (4, 1)
     assert schema.locate(text, ("zz",)) == (1, 1)
+    assert schema.locate(text.replace("\n", "\r\n"), ("t", "u v", "n")) == (10, 1)
 
 
 words = st.sampled_from(

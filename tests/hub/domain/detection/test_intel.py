@@ -126,6 +126,14 @@ def test_lists_are_bounded():
     assert (intel.skills, intel.mcps) == (("s",), ("m",))
 
 
+def test_a_record_with_something_strange_in_it_is_unknown_as_that():
+    draft = IntelDraft()
+    draft.took()
+    draft.took("block/dream")
+    account = draft.finish(StoreHit(provider="x", path="/x")).accounting
+    assert (account.parsed, account.unknown, account.unknown_kinds) == (1, 1, ("block/dream",))
+
+
 def test_every_record_is_accounted_for():
     draft = IntelDraft()
     draft.took()

@@ -104,7 +104,7 @@ def test_short_and_huge_values_are_left_out_and_no_value_is_shown():
     assert (
         redactor(known).text("short 1234567 [REDACTED:x:12345678]") == "short 1234567 [REDACTED:x:12345678]"
     )
-    assert repr(KNOWN) == "<KnownSecrets: 6 values>"
+    assert "Zq8" not in repr(KNOWN)
     spans, _ = KNOWN.scan(ANTHROPIC, 0, final=True)
     assert "Zq8" not in repr(spans)
 

@@ -450,10 +450,6 @@ class TestStory:
         run = play(provider=SECOND, envelope=self.contract(["Land on the moon"]))
         assert "I do not know how to: Land on the moon" in said(run)
 
-    def test_a_contract_as_json_is_read_too(self, play, worktree):
-        play(provider=SECOND, envelope=json.dumps({"tasksRemaining": list(story.PLAN)[:1]}))
-        assert [path.name for path in worktree.iterdir()] == ["convert.py"]
-
     @pytest.mark.parametrize("brief", ["# Contract\n\nGo on.\n", None])
     def test_without_a_list_of_tasks_the_worktree_tells(self, play, worktree, brief):
         (worktree / "README.md").write_text("mine")
