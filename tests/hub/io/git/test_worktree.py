@@ -7,9 +7,10 @@ import subprocess
 import time
 
 import pytest
+import trio
 
 from hub.errors import Code, HubError
-from hub.io.git import store
+from hub.io.git import store, worktree
 from hub.io.git.layout import common_dir, same_repository
 from hub.io.git.snapshot import snapshot
 from hub.io.git.worktree import add_worktree
@@ -287,3 +288,24 @@ async def test_two_that_begin_with_the_same_changes_do_not_stand_in_each_others_
     assert (await session(other, carry_dirty=True)).carried
     assert len(refused) == 1
     assert "keep file" in refused[0]
+
+
+async def test_sessions_that_begin_together_are_added_one_after_the_other(root, monkeypatch):
+    """To add one, git reads all others, and dies of one that another git has only begun to write: an empty `commondir`."""
+    plain, adding, most = worktree.git, set(), []
+
+    async def watched(*words, **more):
+        if words[:2] != ("worktree", "add"):
+            return await plain(*words, **more)
+        adding.add(words)
+        most.append(len(adding))
+        try:
+            return await plain(*words, **more)
+        finally:
+            adding.discard(words)
+
+    monkeypatch.setattr(worktree, "git", watched)
+    async with trio.open_nursery() as nursery:
+        for number in range(6):
+            nursery.start_soon(session, root, f"s{number}")
+    assert most == [1] * 6
