@@ -178,8 +178,7 @@ def _mend(admin: Path, path: Path, branch: str) -> None:
     dot_git = path / ".git"
     if not dot_git.exists():
         dot_git.write_text(f"gitdir: {admin}\n", encoding="utf-8")
-    if not (admin / "commondir").exists():
-        (admin / "commondir").write_text("../..\n", encoding="utf-8")
+    (admin / "commondir").write_text("../..\n", encoding="utf-8")
     (admin / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")
     with contextlib.suppress(FileNotFoundError):
         (admin / "locked").unlink()  # git's own mark on a worktree it has not finished

@@ -197,7 +197,7 @@ async def test_killed_at_any_git_the_next_call_finishes(root, spot):
     assert in_commit(root, taken.sha) == on_disk(wt.path)
 
 
-@pytest.mark.parametrize("left", ["admin only", "no .git", "half a file", "no HEAD"])
+@pytest.mark.parametrize("left", ["admin only", "no .git", "half a file", "no HEAD", "empty commondir"])
 async def test_half_made_by_git_itself(root, wt, left):
     """What `git worktree add` leaves when it is killed inside."""
     admin = root / ".git/worktrees/s1"
@@ -215,6 +215,8 @@ async def test_half_made_by_git_itself(root, wt, left):
         case "no HEAD":
             (admin / "HEAD").write_text("0" * 40 + "\n")
             (admin / "commondir").unlink()
+        case "empty commondir":
+            (admin / "commondir").write_text("")
     again = await session(root)
     assert on_disk(again.path) == in_commit(root, "hub/s1")
     assert sh(wt.path, "status", "--porcelain", "--branch") == "## hub/s1\n"
