@@ -244,7 +244,7 @@ def _end(status: object) -> None:
             os._exit((status or 0) & 0xFF)
 
 
-def _import_all() -> None:
+def import_all() -> None:
     """What a daemon imports, sooner or later."""
     import hub
 
@@ -257,7 +257,7 @@ if __name__ == "__main__":
     import gc
 
     gc.disable()
-    _import_all()
+    import_all()
     from trio._core import _run as _trio_run
 
     from hub.cli.main import main

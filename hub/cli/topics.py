@@ -20,7 +20,7 @@ ENVIRONMENT = {
     "HUB_AMBIENT": "0 keeps the daemon from looking for other agents by itself",
     "HUB_DEMO": "1 enables the scripted agents",
     "HUB_DEMO_SCRIPT, HUB_DEMO_PACE, HUB_DEMO_LOG": (
-        "The scripted agents' steps (a path), their pace (a factor), and a file with a line for each that was started"
+        "The scripted agents' steps (a path), seconds between two built-in ones, a file with a line for each start"
     ),
     "HUB_CONFIG_DIR, HUB_STATE_DIR": (
         "The user's configuration; the user's keys, in place of the platform's directories"

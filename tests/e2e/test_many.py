@@ -1,4 +1,11 @@
-"""Claude, Codex and OpenCode side by side in one daemon, each at its wall, and kill -9 of the daemon in between."""
+"""Claude, Codex and OpenCode side by side in one daemon, each at its wall, and kill -9 of the daemon in between.
+
+`HUB_TEST_KILLS=20` kills it at the moments of twenty draws; a normal run has one.
+"""
+
+import os
+import random
+from functools import partial
 
 import pytest
 
@@ -11,10 +18,20 @@ from .conftest import PATIENCE
 pytestmark = pytest.mark.agents
 
 MEMBERS = ("claude", "codex", "opencode")
+DRAWS = range(int(os.environ.get("HUB_TEST_KILLS", "1")))
+EVENTS = 80
+"""The log of a run has more, when each has been handed over: the last kill is behind that, in every run."""
 
 
-@pytest.mark.parametrize("killed", ["behind the handoffs", "within them, and once more"])
-def test_three_real_agents_are_handed_over_side_by_side(team, killed):
+def drawn(draw: int) -> list[int]:
+    """The events, as many of them as have happened, at which the daemon is killed: two, the same in every run."""
+    return sorted(random.Random(draw).sample(range(1, EVENTS), 2))
+
+
+@pytest.mark.parametrize(
+    "kills", [[], *map(drawn, DRAWS)], ids=lambda kills: "-".join(map(str, kills)) or "behind"
+)
+def test_three_real_agents_are_handed_over_side_by_side(team, kills):
     """Nothing is lost, nothing is done twice, and no account is used by two sessions at a time."""
     (team.tmp / "oracle").touch()
     team.hire(*(f"{name}:{label}" for name in MEMBERS for label in ("a", "b")), session="concurrent = 3")
@@ -34,12 +51,11 @@ def test_three_real_agents_are_handed_over_side_by_side(team, killed):
     def rows():
         return api.get("/api/sessions")["sessions"]
 
-    if killed != "behind the handoffs":
-        until(
-            lambda: any(row["sessionState"] == "handing_off" or row["handoffsDone"] for row in rows()),
-            "the first is handed over",
-            PATIENCE,
-        )
+    def told(event):
+        return api.get("/api/events", {"since": event - 1, "limit": 1})
+
+    for event in kills:
+        until(partial(told, event), f"there is event {event}", 2 * PATIENCE)
         team.made.kill()
         api = team.start()
     until(

@@ -34,6 +34,8 @@ QUERIES = {
     "/api/detect": "?sinceHours=1",
 }
 """What a route has to be asked with."""
+ALONE = "\n[detect]\nambient = false\n"
+"""Agents of others may run on this machine."""
 OVER = {None, "completed", "failed", "stopped"}
 COMMANDS = (
     ("status",), ("status", "--json"), ("logs",), ("logs", "--json"), ("quota",), ("quota", "--json"),
@@ -75,7 +77,7 @@ _HIDDEN = (
         re.compile(r"\b[0-9a-f]{40}\b|\b[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,16}\b"),
     ),
     ("time", re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| UTC)?")),
-    ("clock", re.compile(r"(?:\b(?:\d\d-\d\d|\d{1,2} [A-Z][a-z]{2}) )?\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\b(?: UTC)?)")),
+    ("clock", re.compile(r"(?:\b\d\d? [A-Z][a-z]{2} )?\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\b(?: UTC)?)")),
     ("took", re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b(?: \d+ ?(?:s|min)\b)*")),
 )
 _COLUMNS = re.compile(" {2,}")
@@ -96,10 +98,12 @@ def plain(text: str, folder: Path) -> str:
         (sys.executable, "<python>"),
     ):
         text = text.replace(place, name)
+    wide = 0
     for kind, pattern in _HIDDEN:
         text, many = pattern.subn(f"<{kind}>", text)
-        text = _COLUMNS.sub("  ", text) if many else text  # they are as wide as what was there
-    return text
+        wide = wide or many
+    # Columns are as wide as what was there, and so is the line of their heads.
+    return _COLUMNS.sub("  ", text) if wide or text.isupper() else text
 
 
 def settled(value: Any, folder: Path) -> Any:
@@ -237,7 +241,7 @@ def told(name: str, folder: Path) -> dict[str, Any]:
         for provider, steps in scripts.items():
             made.script(provider, *steps)
         # All that is asked while there is no daemon takes longer on a busy machine than an agent would wait for the next one.
-        made.configure(settings, orphan_grace=600)
+        made.configure(f"{settings}{ALONE}", orphan_grace=600)
         api = made.start(PATH=f"{folder / 'bin'}:/usr/bin:/bin", HOME=str(folder), TZ="UTC").within(60)
 
         def ask(when: str) -> None:

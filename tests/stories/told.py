@@ -68,7 +68,6 @@ def scored(made: Project, many: int) -> None:
 
 def idle(made: Project, api: Api, ask: Ask) -> None:
     """Nothing has ever run here."""
-    made.configure()
     ask("before anything has run")
 
 

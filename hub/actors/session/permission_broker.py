@@ -5,6 +5,7 @@ Must not: decide, or remember an answer (the approvals actor does both).
 
 After any death the agent's stream is read from its start: every request is put again, and gets the answer it had.
 The runner takes each answer once.
+Tests: tests/hub/actors/session/test_rules_hold.py, tests/faults/test_approvals.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the folders in which names have a meaning, and absolute names.
 Must not: look at a file, or know a rule.
+Tests: tests/hub/domain/permission/test_rules.py
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Owns: the one scan from left to right that knows which sign is a letter.
 Must not: know a value, a command or a rule, or run anything.
-Tests: tests/hub/domain/permission/test_quoting.py
 
 The scan takes each letter once. What two shells, or one at a second look, would take differently is left in the line and
 marked with `HOLE`.

@@ -4,7 +4,6 @@ Owns: reading a Makefile and a justfile as far as their recipes are plain lines 
 Must not: run anything, look at a file (so what another file includes is not seen), or know a rule.
 
 Variables that the same file or the command sets are filled in. What only `make` or `just` can work out is left as it stands.
-Tests: tests/hub/domain/permission/test_recipes.py
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ Must not: change how long a text is, or touch a letter that may be a value's own
 
 What is found in such a text stands at the same place in the text itself: blanks fill it up. A sign that is part of a
 value parts it here, so the text itself is looked at as well (`redactor`).
-Tests: tests/hub/domain/redaction/test_escapes.py
 """
 
 from __future__ import annotations

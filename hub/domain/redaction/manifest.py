@@ -3,7 +3,6 @@
 Owns: which lines of a YAML document belong to a Secret, and where its values stand. People write the kind before the
 data, `kubectl` behind it.
 Must not: look into any other document, or judge a value but for what stands in the place of one.
-Tests: tests/hub/domain/redaction/test_manifest.py
 """
 
 from __future__ import annotations

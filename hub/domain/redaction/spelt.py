@@ -2,7 +2,6 @@ r"""Text whose letters are written by their numbers, read: `%73%6b`, `\x73\x6b`,
 
 Owns: which spellings stand for a letter of ASCII, and where each letter of what is read stands in the text.
 Must not: know a value.
-Tests: tests/hub/domain/redaction/test_spelt.py
 """
 
 from __future__ import annotations

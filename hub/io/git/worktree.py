@@ -40,6 +40,8 @@ _CHECKOUT_INDEX = "hub-index"
 _ATTEMPTS = 3
 _LARGE_INDEX = 1 << 18
 _CLOCK_TICK = 0.01
+_ADDING = trio.Lock()
+"""Held while git adds one: it reads all others, and dies of one that another git has only begun to write."""
 
 
 async def add_worktree(
@@ -83,7 +85,8 @@ async def add_worktree(
     admin = find_admin(common, path)
     if admin is None:
         make_private_dir(path.parent)
-        await git("worktree", "add", "--no-checkout", str(path), branch, cwd=root)
+        async with _ADDING:
+            await git("worktree", "add", "--no-checkout", str(path), branch, cwd=root)
         admin = find_admin(common, path)
         if admin is None:
             raise HubError(Code.GIT_FAILED, f"git made no worktree at {path}.")
@@ -175,8 +178,7 @@ def _mend(admin: Path, path: Path, branch: str) -> None:
     dot_git = path / ".git"
     if not dot_git.exists():
         dot_git.write_text(f"gitdir: {admin}\n", encoding="utf-8")
-    if not (admin / "commondir").exists():
-        (admin / "commondir").write_text("../..\n", encoding="utf-8")
+    (admin / "commondir").write_text("../..\n", encoding="utf-8")
     (admin / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")
     with contextlib.suppress(FileNotFoundError):
         (admin / "locked").unlink()  # git's own mark on a worktree it has not finished

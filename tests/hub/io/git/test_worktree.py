@@ -7,9 +7,10 @@ import subprocess
 import time
 
 import pytest
+import trio
 
 from hub.errors import Code, HubError
-from hub.io.git import store
+from hub.io.git import store, worktree
 from hub.io.git.layout import common_dir, same_repository
 from hub.io.git.snapshot import snapshot
 from hub.io.git.worktree import add_worktree
@@ -196,7 +197,7 @@ async def test_killed_at_any_git_the_next_call_finishes(root, spot):
     assert in_commit(root, taken.sha) == on_disk(wt.path)
 
 
-@pytest.mark.parametrize("left", ["admin only", "no .git", "half a file", "no HEAD"])
+@pytest.mark.parametrize("left", ["admin only", "no .git", "half a file", "no HEAD", "empty commondir"])
 async def test_half_made_by_git_itself(root, wt, left):
     """What `git worktree add` leaves when it is killed inside."""
     admin = root / ".git/worktrees/s1"
@@ -214,6 +215,8 @@ async def test_half_made_by_git_itself(root, wt, left):
         case "no HEAD":
             (admin / "HEAD").write_text("0" * 40 + "\n")
             (admin / "commondir").unlink()
+        case "empty commondir":
+            (admin / "commondir").write_text("")
     again = await session(root)
     assert on_disk(again.path) == in_commit(root, "hub/s1")
     assert sh(wt.path, "status", "--porcelain", "--branch") == "## hub/s1\n"
@@ -287,3 +290,24 @@ async def test_two_that_begin_with_the_same_changes_do_not_stand_in_each_others_
     assert (await session(other, carry_dirty=True)).carried
     assert len(refused) == 1
     assert "keep file" in refused[0]
+
+
+async def test_sessions_that_begin_together_are_added_one_after_the_other(root, monkeypatch):
+    """To add one, git reads all others, and dies of one that another git has only begun to write: an empty `commondir`."""
+    plain, adding, most = worktree.git, set(), []
+
+    async def watched(*words, **more):
+        if words[:2] != ("worktree", "add"):
+            return await plain(*words, **more)
+        adding.add(words)
+        most.append(len(adding))
+        try:
+            return await plain(*words, **more)
+        finally:
+            adding.discard(words)
+
+    monkeypatch.setattr(worktree, "git", watched)
+    async with trio.open_nursery() as nursery:
+        for number in range(6):
+            nursery.start_soon(session, root, f"s{number}")
+    assert most == [1] * 6
