@@ -81,6 +81,7 @@ _HIDDEN = (
     ("took", re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b(?: \d+ ?(?:s|min)\b)*")),
 )
 _COLUMNS = re.compile(" {2,}")
+_HEADS = re.compile(r"[A-Z][A-Z ]*")
 _LONG_AGO = 1_600_000_000
 """From here on a number is an instant, in seconds or milliseconds."""
 _RACED = {"whole", "initial_prompt"}
@@ -103,7 +104,7 @@ def plain(text: str, folder: Path) -> str:
         text, many = pattern.subn(f"<{kind}>", text)
         wide = wide or many
     # Columns are as wide as what was there, and so is the line of their heads.
-    return _COLUMNS.sub("  ", text) if wide or text.isupper() else text
+    return _COLUMNS.sub("  ", text) if wide or _HEADS.fullmatch(text) else text
 
 
 def settled(value: Any, folder: Path) -> Any:

@@ -30,7 +30,9 @@ _TAKEN_BACK = re.compile(r"[^\n]* \.\.\.\r\x1b\[K")
 _COLUMNS = re.compile(r"(?<=\S) {2,}")
 _NUMBERS = re.compile(r"(\b(?:port|process|kill)\s+|127\.0\.0\.1:)\d+")
 """Of a process and a port."""
-_DAYS = re.compile(r"\b20\d\d-\d\d-\d\d\b|\b\d\d [A-Z][a-z]{2}(?= <clock>)")
+_PROCESS = re.compile(r"\bprocess\s+\d+\s+on\b")
+"""Where its line is broken hangs on how many digits it has."""
+_DAYS = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
 
 @attrs.frozen
@@ -85,6 +87,7 @@ def settled_json(text: str, folder: Path) -> str:
 
 
 def _of_the_moment(text: str) -> str:
+    text = _PROCESS.sub("process <number> on", text)
     return _DAYS.sub("<day>", _NUMBERS.sub(r"\1<number>", text))
 
 
