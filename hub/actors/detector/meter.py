@@ -172,4 +172,4 @@ class SessionMeter:
 def _stamp(path: str) -> object:
     """What changes when it grows; of a database also with a row. None where it is gone."""
     known = stamp_of(Path(path))
-    return known and (known, stamp_of(Path(f"{path}-wal")))
+    return (known, stamp_of(Path(f"{path}-wal"))) if path.endswith(".db") and known else known

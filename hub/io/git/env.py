@@ -31,7 +31,9 @@ C = TypeVar("C")
 T = TypeVar("T")
 Task = Callable[[], Awaitable[T]]
 _PROTECTED = r"^(safe\.directory|core\.excludesfile)$"
-_GRACE = 2.0
+_GRACE = 0.5
+"""Seconds for one that is cancelled: many times what a lock takes, and little for whoever waits for one that hangs."""
+_LEAVING = 2.0
 
 
 class _FullError(Exception):
@@ -63,9 +65,9 @@ async def git(
 ) -> GitResult:
     """Runs git to its end and gives its output.
 
-    One that is cancelled has two seconds to come to its end: a git that is stopped in the instant in which it makes a
-    lock file leaves it, and then no other can write there. Then it gets SIGTERM, and its whole group SIGKILL when it
-    does not leave in two more.
+    One that is cancelled has half a second to come to its end: a git that is stopped in the instant in which it makes
+    a lock file leaves it, and then no other can write there. Then it gets SIGTERM, and its whole group SIGKILL when it
+    does not leave in two.
 
     Args:
         *args: The command and its arguments.
@@ -206,7 +208,10 @@ async def _started(argv: Sequence[str], cwd: Path, env: Mapping[str, str], umask
 
 
 async def _unhurried(*tasks: Task[object]) -> None:
-    """As `together`; where it is cancelled, they go on for `_GRACE` seconds."""
+    """As `together`; where it is cancelled, they go on for `_GRACE` seconds.
+
+    A shielded scope alone would not learn of that: what a cancelled sibling does last gives it its deadline.
+    """
     ended, patience = trio.Event(), trio.CancelScope(shield=True)
 
     async def run() -> None:
@@ -269,7 +274,7 @@ async def _end(process: trio.Process) -> None:
     if process.poll() is not None:
         return
     process.terminate()
-    with trio.move_on_after(_GRACE):
+    with trio.move_on_after(_LEAVING):
         await process.wait()
         return
     os.killpg(process.pid, signal.SIGKILL)

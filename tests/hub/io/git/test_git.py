@@ -335,6 +335,7 @@ async def test_cancelling_ends_a_git_that_hangs(root, tmp_path, fake_git, monkey
     pids = tmp_path / "pids"
     fake_git(f"trap '' TERM\nsleep 1000 &\necho $$ $! > {pids}\nwait\nwait\n")
     monkeypatch.setattr("hub.io.git.env._GRACE", 0.1)
+    monkeypatch.setattr("hub.io.git.env._LEAVING", 0.1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_hang, root)
         await changed(tmp_path, lambda: pids.exists() and pids.read_text().strip())
@@ -342,8 +343,9 @@ async def test_cancelling_ends_a_git_that_hangs(root, tmp_path, fake_git, monkey
     await ends(*map(int, pids.read_text().split()))
 
 
-async def test_a_cancelled_git_is_not_stopped_where_it_makes_a_lock(root, tmp_path, fake_git):
+async def test_a_cancelled_git_is_not_stopped_where_it_makes_a_lock(root, tmp_path, fake_git, monkeypatch):
     """It leaves the lock in the instant before it knows of it: of 1,000 short ones that were cancelled 125 did."""
+    monkeypatch.setattr("hub.io.git.env._GRACE", 60.0)
     lock, go = root / ".git" / "index.lock", tmp_path / "go"
     os.mkfifo(go)
     way = os.open(go, os.O_RDWR)
