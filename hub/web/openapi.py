@@ -90,7 +90,7 @@ _ABOUT = (
     "The daemon's API, on loopback only and for the processes of the user who runs it: the kernel tells whose a connection "
     "is. Where [server] token is set every request needs it, and whoever sends it is served. "
     "Send a Host of 127.0.0.1, localhost or [::1] with the port, no foreign Origin, and application/json. "
-    "Unknown fields and parameters are refused."
+    "Unknown fields and parameters are refused, and so is a NUL in a text."
 )
 _TOKEN = {
     "type": "http",

@@ -101,9 +101,8 @@ class OfflineProject:
 
     def detected(self, hours: int) -> list[Detected]:
         """What `GET /api/detect` would answer: one scan of the machine; agents run outside of projects, too."""
-        from hub.actors.detector.scanner import (
-            Scanner,  # the agents' stores, which other commands have no use for
-        )
+        # The agents' stores, which no other command needs.
+        from hub.actors.detector.scanner import Scanner
 
         config = self.config()
         scanner = Scanner(self.places.root, load_all(lambda: config), config)

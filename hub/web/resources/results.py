@@ -84,11 +84,8 @@ async def take_result(context: Context, body: Take) -> Taken:
         try:
             answer = await take(context.places.root, told, body.how, body.branch, main)
         except HubError as error:
-            match error.extra:
-                case {
-                    "commit": str(commit),
-                    "branch": str(branch),
-                }:  # it was brought before, by a call that was cut off
+            match error.extra:  # it was brought before, by a call that was cut off
+                case {"commit": str(commit), "branch": str(branch)}:
                     await _took(context, body.how, record.session_id, commit, branch)
             raise
         await _took(context, body.how, record.session_id, answer.commit, answer.branch)
