@@ -17,11 +17,14 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import pytest
 
 from hub.domain.detection.intel import GLANCE, WHOLE, Limits, Place, SessionIntel, Unreadable
+from hub.io.files import walk
+from hub.io.files.walk import entries
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.store import Store
@@ -441,13 +444,21 @@ def test_every_agents_sessions_are_found_at_once(tmp_path):
     assert all(intel.alarm == "" and intel.message_count for intel in told)
 
 
-def test_a_place_that_takes_too_long_is_told_and_the_others_are_searched(tmp_path):
+def test_a_place_that_takes_too_long_is_told_and_the_others_are_searched(tmp_path, monkeypatch):
     home = home_of("claude", "rich", tmp_path)
     many = home / ".codex" / "archived_sessions"
     many.mkdir(parents=True)
     for number in range(600):
         (many / f"rollout-{number}.jsonl").touch()
-    found = stores.search(StoreFiles(walk_seconds=0), str(home), {}, 0, only=["claude", "codex"])
+    now = [0.0]
+
+    def listed(folder):
+        now[0] += 10 * folder.endswith("archived_sessions")
+        return entries(folder)
+
+    monkeypatch.setattr(walk, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(walk, "entries", listed)
+    found = stores.search(StoreFiles(walk_seconds=5), str(home), {}, 0, only=["claude", "codex"])
     assert [hit.provider for hit in found.hits if hit.provider == "claude"] == ["claude"]
     assert [skip.provider for skip in found.skipped] == ["codex"]
     assert "took too long" in found.skipped[0].why

@@ -28,7 +28,7 @@ async def test_a_gate_runs_every_command_in_the_worktree_and_records_each(two, m
             ("true", 0, True),
         ]
         assert not gate.passed
-        assert gate.text() == "$ echo no; exit 3\n(exit 3)\nno\n"
+        assert gate.text() == "$ echo no; exit 3\n(exit 3)\nno"
         noted = [
             (e["data"]["command"], e["data"]["exitCode"], e["data"]["tree"]) for e in parts.audited("verify")
         ]
@@ -103,7 +103,7 @@ async def test_a_command_that_a_signal_ended_says_which(two, monkeypatch):
     """It was "exit None", and the agent was told that it took too long: a test that crashed was made faster."""
     async with parts_of(two, monkeypatch) as parts:
         gate = await parts.gate(await parts.begin(verify=("kill -11 $$",)), "final:d-1")
-        assert gate.text() == "$ kill -11 $$\n(signal 11)\n"
+        assert gate.text() == "$ kill -11 $$\n(signal 11)\nIt ended with no output."
         [failed] = gate.failed
         assert (failed.command, failed.how, failed.output) == ("kill -11 $$", "signal 11", "")
 
