@@ -9,6 +9,7 @@ import difflib
 import os
 import re
 import tempfile
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -126,6 +127,7 @@ def made():
         transcript(home / ".claude", str(uuid.uuid4()), work.root, "Write it")
         api = work.start(PATH="/usr/bin:/bin", HOME=str(home), TZ="UTC").within(60)
         api.post("/api/run", {"task": "write both files"})
+        began = int(time.time())
         until(lambda: api.get("/api/status")["sessionState"] == "completed", "the first is done")
         ended = api.get("/api/status")["sessionId"]
         until(lambda: len(api.get("/api/status")["hfsHistory"]) == 1, "it is scored")
@@ -135,6 +137,7 @@ def made():
             {"approve": "deploy it all --to production"},
             {"done": "x"},
         )
+        until(lambda: int(time.time()) > began, "an id of another second, or both are shown whole")
         api.post("/api/run", {"task": "deploy it"})
         until(lambda: api.get("/api/approvals"), "it waits")
         env = work.environ(HOME=str(home), PATH="/usr/bin:/bin", TZ="UTC", LC_ALL="C.UTF-8", EDITOR="false")
