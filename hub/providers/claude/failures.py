@@ -115,8 +115,7 @@ def signs(message: Mapping[str, object], said: str, stop_reason: object, before:
 def classify(told: Signs, now: float) -> Failure:
     """The failure that the signs tell of."""
     window = told.window or (MINUTE_WINDOW if _PER_MINUTE.search(told.text) else "")
-    zone = None if told.text.startswith("API Error") else HERE  # a server's words have a clock somewhere
-    return failure(_class(told), told.text, now, reset=told.resets_at, zone=zone, window=window)
+    return failure(_class(told), told.text, now, reset=told.resets_at, zone=HERE, window=window)
 
 
 def _class(told: Signs) -> FailureClass:
