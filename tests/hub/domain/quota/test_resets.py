@@ -190,7 +190,9 @@ def test_a_time_without_a_zone_needs_the_zone_of_the_clock_that_said_it():
         assert parse_reset(text, NOW, None) is None
 
 
-@pytest.mark.parametrize("told", ["2026-11-23 16:12", "2026-11-23T16:12:00", "2026-12-01, or upgrade", "16:12"])
+@pytest.mark.parametrize(
+    "told", ["2026-11-23 16:12", "2026-11-23T16:12:00", "2026-12-01, or upgrade", "16:12"]
+)
 def test_a_time_in_figures_without_a_zone_is_no_instant(told):
     """Agents write am, pm or a month: figures are a server's words that they hand on, by a clock somewhere."""
     assert parse_reset(f"resets at {told}", NOW, OSLO) is None

@@ -102,11 +102,13 @@ def test_a_server_that_throttles_everybody_has_used_up_nobodys_limit():
         (f"\nAPI Error: 429 {BODY}", None),
         (f"429 {BODY}", None),
         (
-            "API Error: Request rejected (429) \u00b7 Usage limit reached for 5 hour. "
-            "Your limit will reset at 2026-11-21 21:00:00",
+            "Request rejected (429) \u00b7 Usage limit reached for 5 hour. Your limit will reset at 2026-11-21 21:00:00",
             None,
         ),
-        ("Request rejected (429) \u00b7 Usage limit reached. Your limit will reset at 9999-12-31 23:59", None),
+        (
+            "Request rejected (429) \u00b7 Usage limit reached. Your limit will reset at 9999-12-31 23:59",
+            None,
+        ),
         ("Claude usage limit reached. Your limit will reset at 0001-01-01 00:00:00", None),
     ],
 )
