@@ -291,6 +291,7 @@ def test_any_text_is_read_without_raising(text):
         "error: unknown option '--x'",
         "error: unexpected argument '--x' found\n\n  tip: y",
         "Options:\n  -h\n\nUnknown argument: x",
+        "\n  \nUnknown option '-x'. To specify a positional argument, place it at the end",
     ],
 )
 def test_a_program_too_old_for_its_options_is_told_to_be_updated(agent, said):
@@ -299,6 +300,23 @@ def test_a_program_too_old_for_its_options_is_told_to_be_updated(agent, said):
     assert failure.kind is FailureClass.CRASH
     assert "update it" in failure.text
     assert "update it" not in ENDS[agent](f"the test has an {said}".replace("\n", " ")).text
+
+
+@pytest.mark.parametrize("agent", ENDS)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Unexpected arguments to function foo()",
+        "building\nunknown option: --foo",
+        "unknown option: --foo from make",
+        "Unknown argument: x\n\ndone",
+        "error: unexpected argument found",
+        "Unknown option handling-mode",
+    ],
+)
+def test_what_another_program_refuses_is_no_option_of_hubs(agent, said):
+    """Whatever a program said of its own before it crashed sent the user to the agent's `args`."""
+    assert "update it" not in ENDS[agent](said).text
 
 
 def test_a_long_text_is_read_in_its_end():
