@@ -49,8 +49,8 @@ class ProblemsError(Exception):
         return [(problem.json_path, problem.text) for problem in self.found]
 
 
-class _NulError(ValueError):
-    """Told as it is, whatever else a rule allows."""
+class _NulError(Exception):
+    """Told as it is, whatever else a rule or another choice allows."""
 
 
 def structure(value: object, kind: type[T], *, closed: bool = True) -> T:
@@ -200,7 +200,7 @@ def _keys_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     def fits(name: str, item: object) -> bool:
         try:
             converter.structure(item, keys[name])
-        except (ValueError, cattrs.BaseValidationError):
+        except (ValueError, _NulError, cattrs.BaseValidationError):
             return False
         return True
 
@@ -262,8 +262,6 @@ def _annotated_hook(kind: object, converter: cattrs.Converter) -> Hook:
             value = rule.prepare(value)
         try:
             found = converter.structure(value, inner)
-        except _NulError:
-            raise
         except ValueError as error:
             raise (rules[0].refusal(value, get_args(inner)) if rules else error) from None
         for each in bounds:

@@ -33,7 +33,9 @@ class _Here(tzinfo):
         return None if dt is None else dt.replace(tzinfo=None).astimezone().tzname()
 
     def fromutc(self, dt: datetime) -> datetime:
-        return dt.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+        shown = dt.replace(tzinfo=UTC).astimezone()
+        here = shown.replace(tzinfo=self)
+        return here if here.utcoffset() == shown.utcoffset() else here.replace(fold=1)
 
 
 HERE: tzinfo = _Here()

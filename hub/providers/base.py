@@ -65,9 +65,12 @@ class Stdin(StrEnum):
 
 _DEFAULT_ACCOUNT = Account("default")
 _OPTION = re.compile(
-    r"^(?:error: )?(?:unknown|unexpected|unrecognized) (?:option|argument)s?\b", re.IGNORECASE | re.MULTILINE
+    r"\A(?:error: )?(?:unknown|unexpected|unrecognized) (?:option|argument)s?:? ['\"`]?-[\w-]*['\"`]?(?: found)?(?:[.\n]|\Z)"
+    r"|(?<=\n\n)unknown arguments?: [^\n]+\Z",
+    re.IGNORECASE,
 )
-"""How the libraries that read command lines refuse one: that of an older program, or of a user's own."""
+"""How the libraries that read command lines refuse one, first of all or below their help: that of an older program, or of
+a user's own. The same in other places is another program's."""
 
 
 @attrs.frozen
@@ -291,7 +294,7 @@ def failure_event(failure: Failure) -> Event:
 
 def crash(how: str, words: str) -> Failure:
     """The failure of a process that left without telling why, with what it wrote elsewhere, if anything."""
-    if _OPTION.search(words):
+    if _OPTION.search(words.strip()):
         how = f"{how}; it does not know an option that it is given, so update it or look at its `args` in hub.toml"
     return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how)
 

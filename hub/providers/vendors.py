@@ -98,10 +98,10 @@ TYPES = types(
 )
 """Whole identifiers, in the case their makers write them."""
 
-END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
+END = r"(?!, so\b)(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
 _ON = (
-    rf"(?:{END}|(?= (?:(?:on|for) (?:(?:your|the|this) |\d{{1,2}}[ -]hours?{END})"
-    r"|because|please|try again|with other requests)))"
+    rf"(?:{END}|(?= (?:(?:on|for) (?:(?:your|the|this) |(?:now|\d{{1,2}}[ -]hours?|(?:model|organization) \S{{1,60}}){END})"
+    rf"|until \S{{1,24}}{END}|because|please|try again|with other requests)))"
 )
 _YOUR = r"(?:(?:your|the|this|an?) )?(?:[\w./-]{1,40} )?"
 _KINDS = (
@@ -123,8 +123,9 @@ CAPACITY = (
 
 USED_UP = (
     r"you exceeded your current quota|(?:sorry, )?you(?: \(\S+\))?(?:'ve| have)? "
-    r"(?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) (?:your|this model's) "
-    r"(?:[\w.'-]{1,24} ){0,5}?(?:limits?|quota|allowance|credits?|spend cap|budget)\b|you have no quota\b"
+    r"(?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) (?:your (?!context )(?:[\w.'-]{1,24} ){0,5}?"
+    r"|this model's (?:(?:usage|rate|quota|request|daily|weekly|monthly|session|free|\d+[- ]hour) ){0,3})"
+    r"(?:limits?|quota|allowance|credits?|spend cap|budget)\b|you have no quota\b"
     r"|you(?:'ve| have) run out of (?:\w+ ){0,2}?(?:credits?|quota|tokens|requests)\b"
     rf"|(?:you (?:don't|do not) have enough|not enough) credits\b"
     r"|your (?:\w+ ){0,2}?(?:credits?|quota|balance) (?:have|has|is|are) (?:been )?(?:used up|exhausted|depleted)\b"
@@ -149,7 +150,8 @@ PHRASES: Phrases = (
         (
             r"this request would exceed your (?:[\w']{1,24} ){1,3}?limit"
             rf"|(?:(?:your|the|api|claude|opus|sonnet|codex|model|account|organization|{_KINDS}) )?{_KINDS}"
-            rf"[ _](?:limit|cap) (?:has been |is |was )?(?:(?:reached|exceeded|hit)(?:{_ON}|(?= resets \d))"
+            r"[ _](?:limit|cap) (?:has been |is |was )?"
+            rf"(?:(?:reached|exceeded|hit)(?:{_ON}|(?= resets \d\d?(?::\d\d| ?[ap]m\b)))"
             rf"|reached for requests{END}|reached for (?:model )?\S{{1,60}} (?:in organization|on (?:requests|tokens)))"
             r"|you have exceeded a secondary rate limit\b|api rate limit exceeded for (?:user|installation|site) id\b"
             r"|(?:sorry, )?you(?:'ve| have)? hit a rate limit\b"
@@ -191,6 +193,8 @@ PHRASES: Phrases = (
             rf"|(?:the )?(?:maximum )?context (?:length|window|limit) (?:(?:has been|was|is) )?"
             rf"(?:exceeded|reached|full){_ON}"
             r"|request too large for \S{1,60} in organization"
+            r"|you(?:'ve| have)? (?:hit|reached|exceeded) (?:your|the|this model's) (?:maximum )?(?:(?:input|output) )?"
+            rf"(?:context(?: window| length)?|tokens?) limit(?:{END}|(?= of \d))"
         ),
     ),
     (

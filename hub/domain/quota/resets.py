@@ -194,12 +194,16 @@ def _clock_of(match: re.Match[str]) -> time | None:
 
 
 def _zone_of(match: re.Match[str], context: _Context) -> tzinfo | None:
-    """The zone that the text names, else the local one. A named zone that is unknown is None, never local."""
+    """The zone that the text names, else the local one where a clock of an agent's own is told (am, pm or a month).
+
+    A date or a time in figures is a server's, somewhere; a named zone that is unknown is None, never local.
+    """
     names = match.groupdict()
     name = next(
         filter(None, (names.get(each) for each in ("paren", "zone", "late_paren", "late_zone"))), None
     )
-    return wallclock.zone(name) if name else context.tz
+    own = names.get("half") or names.get("month")
+    return wallclock.zone(name) if name else context.tz if own else None
 
 
 def _row(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:

@@ -176,7 +176,7 @@ class Timeline:
             hfs=hfs,
             missing=list(score.get("missing", ())),
             unsupported=list(score.get("unsupported", ())),
-            passed_by=structure(data.get("passedBy", []), list[LeftOut]),
+            passed_by=structure(data.get("passedBy", []), list[LeftOut], closed=False),
             move=move,
             commit=data.get("commit") or data.get("sha", ""),
             branch=data.get("branch", ""),

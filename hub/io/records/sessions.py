@@ -39,7 +39,13 @@ def _first(wire: dict[str, Any]) -> SessionRecord:
     return structure({**wire, **changed}, SessionRecord, closed=False)
 
 
-FORM = RecordForm(SessionRecord, "The session's record", version=2, older={1: _first})
+def _second(wire: dict[str, Any]) -> SessionRecord:
+    """Of version 2: what had refused the work stood behind the words that it is given back with."""
+    refused = wire.get("correction", "").partition("\n\n")[2]
+    return structure({"refused": refused, **wire}, SessionRecord, closed=False)
+
+
+FORM = RecordForm(SessionRecord, "The session's record", version=3, older={1: _first, 2: _second})
 
 
 @attrs.define

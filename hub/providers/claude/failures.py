@@ -38,7 +38,7 @@ _NAMES = {
             "overloaded connection_failed no_response stream_idle_timeout computer_slept",
         ),
         (FailureClass.CONTEXT_OVERFLOW, "blocking_limit autocompact_thrashing message_over_context_limit"),
-        (FailureClass.USAGE_LIMIT, "model_requires_usage_credits long_context_credits_required"),
+        (FailureClass.USAGE_LIMIT, "rate_limit model_requires_usage_credits long_context_credits_required"),
     ),
 }
 """What it calls an error in a field: of its API, of its own, or the reason for which a turn ended."""
@@ -98,12 +98,13 @@ def signs(message: Mapping[str, object], said: str, stop_reason: object, before:
     """The signs of a result or a synthetic message, joined to what was known before it."""
     params = jsonline.mapping(jsonline.mapping(message.get("api_error_params")).get("rate_limit_info"))
     resets_at = jsonline.instant(params.get("resetsAt"))
-    told = (jsonline.text(message.get("error")), jsonline.text(message.get("api_error_type")), before.kind)
+    told = [jsonline.text(message.get("error")), jsonline.text(message.get("api_error_type"))]
+    kinds = told if any(told) else [before.kind]
     return Signs(
         text=said,
         status=jsonline.integer(message.get("api_error_status")),
         error=jsonline.text(message.get("api_error")) or before.error,
-        kind=next((name for name in told if name in _NAMES), ""),
+        kind=next((name for name in kinds if name in _NAMES), ""),
         terminal=jsonline.text(message.get("terminal_reason")),
         refused=before.refused or stop_reason == "refusal",
         rejected=before.rejected,
@@ -115,8 +116,7 @@ def signs(message: Mapping[str, object], said: str, stop_reason: object, before:
 def classify(told: Signs, now: float) -> Failure:
     """The failure that the signs tell of."""
     window = told.window or (MINUTE_WINDOW if _PER_MINUTE.search(told.text) else "")
-    zone = None if told.text.startswith("API Error") else HERE  # a server's words have a clock somewhere
-    return failure(_class(told), told.text, now, reset=told.resets_at, zone=zone, window=window)
+    return failure(_class(told), told.text, now, reset=told.resets_at, zone=HERE, window=window)
 
 
 def _class(told: Signs) -> FailureClass:

@@ -47,7 +47,7 @@ class Windows:
         """One event for each window that has changed."""
         limit = jsonline.text(limits.get("limitId"))
         events = []
-        self._told.clear()
+        told: set[str] = set()
         for slot in ("primary", "secondary"):
             state = jsonline.mapping(limits.get(slot))
             percent = jsonline.number(state.get("usedPercent"))
@@ -57,29 +57,28 @@ class Windows:
             window = _Window(max(0, round(percent * 10)), jsonline.instant(state.get("resetsAt")))
             before = self._windows.get(name)
             self._windows[name] = window
-            self._told.add(name)
+            told.add(name)
             if before is None or _changed(before, window):
                 events.append(_event(name, window))
+        self._told = told or self._told
         return events
 
     def better(self, failure: Failure, now: float) -> Failure:
         """The failure with the exact reset: of all used-up windows of its limit the one that comes back last.
 
-        Any other failure than a usage limit, and a limit without a used-up window, comes back as it is.
+        Where none of its own is used up, those of the others count. Any other failure than a usage limit, and a limit
+        without a used-up window, comes back as it is.
         """
         if failure.kind is not FailureClass.USAGE_LIMIT:
             return failure
         full = [
-            (window.resets_at, name)
+            (name in self._told, window.resets_at, name)
             for name, window in self._windows.items()
-            if name in self._told
-            and window.used >= FULL
-            and window.resets_at is not None
-            and window.resets_at > now
+            if window.used >= FULL and window.resets_at is not None and window.resets_at > now
         ]
         if not full:
             return failure
-        resets_at, name = max(full)
+        _, resets_at, name = max(full)
         return attrs.evolve(failure, resets_at=resets_at, window=name)
 
 

@@ -57,9 +57,10 @@ def of_error(error: Mapping[str, object], now: float) -> Failure:
     body = jsonline.text(data.get("responseBody"))
     words = WORDING.of_error(said)
     kind = TYPES.get(name) or words or of_status(status) or WORDING.of_error(body) or FailureClass.UNKNOWN
-    header = jsonline.text(jsonline.mapping(data.get("responseHeaders")).get("retry-after")) or "unknown"
-    told = f"retry-after: {header}\n{said}\n{body}"  # the words are often less than the answer they are of
-    return failure(kind, said, now, reset=parse_reset(told, now, None))
+    header = jsonline.text(jsonline.mapping(data.get("responseHeaders")).get("retry-after"))
+    sources = (f"retry-after: {header}", said, body)  # the words are often less than the answer they are of
+    resets = (parse_reset(source, now, None) for source in sources)
+    return failure(kind, said, now, reset=next(filter(None, resets), None))
 
 
 def retry(status: Mapping[str, object], now: float) -> Retry:

@@ -101,11 +101,18 @@ def test_an_open_class_takes_what_it_does_not_name():
     assert structure({"code": "x", "line": 1}, Document) == Document(code="x")
 
 
+def test_a_nul_is_told_where_a_text_is_one_of_several_choices():
+    """It was called a text where a number is wanted, though any other text is taken."""
+    assert problems({"SHA": "abc", "number": "1\0"}) == {"$.number": "has a NUL in it"}
+    assert problems({"SHA": "abc", "number": []}) == {"$.number": "Expected `int`, got `array`"}
+
+
 def test_json_that_is_read_by_key_is_passed_on_without_what_is_odd():
     """A log may be older than the hub that reads it: the page failed whole, or looked at each value's type."""
     told = {"notes": {"line": 1, "by": {"a": [2.5]}, "far": [2]}}
     assert unstructure(structure(told, Page)) == told
     assert structure({"notes": {"line": 1, "side": 3}}, Page).notes == {"line": 1}
+    assert structure({"notes": {"line": 1, "side": "a\0"}}, Page).notes == {"line": 1}
     assert problems({"notes": {"line": "1"}}, Page) == {"$.notes": "missing: line"}
     assert problems({"notes": []}, Page) == {"$.notes": "Expected `object`, got `array`"}
 

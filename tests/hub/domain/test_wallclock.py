@@ -39,6 +39,9 @@ def test_this_machines_clock_changes_as_its_zone_does():
             assert wallclock.instants(day, clock, wallclock.HERE) == wallclock.instants(day, clock, zone)
         moment = datetime.fromtimestamp(1_795_435_200, wallclock.HERE)
         assert (moment.hour, moment.tzname(), moment.dst()) == (13, "CET", None)
+        for minute in range(0, 180, 30):  # the hour that comes twice, and those about it
+            moment = datetime(2026, 10, 25, tzinfo=UTC) + timedelta(minutes=minute)
+            assert moment.astimezone(wallclock.HERE).astimezone(UTC) == moment
     assert wallclock.HERE.utcoffset(None) is wallclock.HERE.tzname(None) is None
 
 

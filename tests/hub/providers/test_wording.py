@@ -109,6 +109,17 @@ VENDORS = [
     (CONTEXT, "Your input exceeds the context window of this model."),
     (CONTEXT, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
     (CONTEXT, "413 Request Entity Too Large"),
+    (CONTEXT, "You've exceeded this model's context limit."),
+    (CONTEXT, "You've exceeded this model's maximum token limit."),
+    (CONTEXT, "You've exceeded this model's input token limit."),
+    (CONTEXT, "You have reached this model's context window limit of 200000 tokens."),
+    (CONTEXT, "You've exceeded your context limit"),
+    (LIMIT, "You've hit this model's weekly usage limit. Try again on Monday."),
+    (LIMIT, "Session limit reached resets 3pm"),
+    (LIMIT, "Additional usage limit reached for organization acme"),
+    (LIMIT, "You are out of AI credits until Monday"),
+    (LIMIT, "Free allocated quota exceeded for model qwen3"),
+    (LIMIT, "Claude AI usage limit reached for now"),
     (REFUSAL, "API Error: Sonnet 5.5's safeguards flagged this message"),
     (REFUSAL, "Your request was flagged by our content filter."),
     (
@@ -280,6 +291,7 @@ def test_any_text_is_read_without_raising(text):
         "error: unknown option '--x'",
         "error: unexpected argument '--x' found\n\n  tip: y",
         "Options:\n  -h\n\nUnknown argument: x",
+        "\n  \nUnknown option '-x'. To specify a positional argument, place it at the end",
     ],
 )
 def test_a_program_too_old_for_its_options_is_told_to_be_updated(agent, said):
@@ -288,6 +300,23 @@ def test_a_program_too_old_for_its_options_is_told_to_be_updated(agent, said):
     assert failure.kind is FailureClass.CRASH
     assert "update it" in failure.text
     assert "update it" not in ENDS[agent](f"the test has an {said}".replace("\n", " ")).text
+
+
+@pytest.mark.parametrize("agent", ENDS)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Unexpected arguments to function foo()",
+        "building\nunknown option: --foo",
+        "unknown option: --foo from make",
+        "Unknown argument: x\n\ndone",
+        "error: unexpected argument found",
+        "Unknown option handling-mode",
+    ],
+)
+def test_what_another_program_refuses_is_no_option_of_hubs(agent, said):
+    """Whatever a program said of its own before it crashed sent the user to the agent's `args`."""
+    assert "update it" not in ENDS[agent](said).text
 
 
 def test_a_long_text_is_read_in_its_end():

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.quota.resets import DAY, GRACE, HORIZON, IMPLIED_HORIZON, parse_reset
+from hub.domain.wallclock import HERE
+from tests.clock import in_zone
 
 OSLO = ZoneInfo("Europe/Oslo")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -54,7 +56,6 @@ REAL = [
     ('{"five_hour":{"resets_at":"2026-11-23T16:12:00Z"}}', at("2026-11-23T16:12")),
     ("resets at 2026-11-23T16:12:00.123456789+02:00", at("2026-11-23T14:12:00.123456")),
     ("try again at 2026-11-23 16:12 UTC", at("2026-11-23T16:12")),
-    ("available again at 2026-11-23 16:12", at("2026-11-23T16:12", OSLO)),
     ("retry-after: 2", NOW + 2),
     ('"resets_in_seconds":120', NOW + 120),
     ("retry-after-ms: 1500", NOW + 1.5),
@@ -130,7 +131,7 @@ REAL = [
     # A day alone begins at midnight.
     ("You've hit your weekly limit \u00b7 resets Dec 1", at("2026-12-01T00:00", OSLO)),
     ("resets 1 December 2026 (UTC)", at("2026-12-01T00:00")),
-    ("resets on 2026-12-01, or upgrade", at("2026-12-01T00:00", OSLO)),
+    ("resets on 2026-12-01 (UTC), or upgrade", at("2026-12-01T00:00")),
 ]
 
 
@@ -187,6 +188,26 @@ def test_a_time_without_a_zone_needs_the_zone_of_the_clock_that_said_it():
         "resets at 2026-11-23 16:12",
     ):
         assert parse_reset(text, NOW, None) is None
+
+
+@pytest.mark.parametrize(
+    "told", ["2026-11-23 16:12", "2026-11-23T16:12:00", "2026-12-01, or upgrade", "16:12"]
+)
+def test_a_time_in_figures_without_a_zone_is_no_instant(told):
+    """Agents write am, pm or a month: figures are a server's words that they hand on, by a clock somewhere."""
+    assert parse_reset(f"resets at {told}", NOW, OSLO) is None
+    assert parse_reset(f"resets at {told.partition(',')[0]} (UTC)", NOW, None) is not None
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01", "Dec 31, 9999", "Jan 1, 0001"])
+@pytest.mark.parametrize("clock", ["23:59", "00:00", "12:00 AM", "11:59 PM"])
+@pytest.mark.parametrize("zone", [HERE, OSLO, None])
+@pytest.mark.parametrize("told", ["", " UTC", " UTC+14", " UTC-14", " (America/New_York)"])
+def test_the_edges_of_the_calendar_are_no_reset(day, clock, zone, told):
+    """This machine's clock has no offset there, and the session ended as an error of hub's own."""
+    for name in ("Europe/Oslo", "America/New_York"):
+        with in_zone(name):
+            assert parse_reset(f"Usage limit reached, resets at {day} {clock}{told}", NOW, zone) is None
 
 
 def test_an_instant_that_just_passed_means_now():

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from hub.api.history import Move
+from hub.domain.session import LeftOut
 from hub.io.audit.journal import AuditJournal
 from hub.io.audit.timeline import Timeline
 from hub.io.project.places import Places
@@ -114,6 +115,13 @@ def test_a_handoff_is_told_with_what_its_score_lacks(journal):
         assert (row.hfs, row.missing, row.unsupported) == (73, ["a: b"], ["c: d"])
     add(journal, "agent_event", missing="its own word", hfs="x")
     assert (timeline.page(1)[0].hfs, timeline.page(1)[0].missing) == (None, [])
+
+
+def test_who_was_passed_by_is_told_as_another_hub_wrote_it(journal):
+    """A newer one's member, or a text that nobody could give, made the whole history unreadable."""
+    told = {"provider": "codex", "reason": "a\0b", "hint": "", "account": "", "since": 3}
+    add(journal, "handoff", passedBy=[told], **{"from": "RUNNING", "to": "PAUSING"})
+    assert Timeline(journal).page(1)[0].passed_by == [LeftOut("codex", "a\0b", "")]
 
 
 def test_many_events_are_searched_for(journal):

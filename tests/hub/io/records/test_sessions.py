@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hub.domain.failure import ErrorNote, FailureClass
 from hub.domain.handoff import State
+from hub.domain.result.gate import Check, GateResult
 from hub.domain.retry import Wait
 from hub.domain.routing import Target
 from hub.domain.session import Attempt, Handoff, OnLimit, SessionRecord, SessionState
@@ -102,7 +103,7 @@ def test_every_field_survives_the_round_trip():
 def test_the_file_has_the_members_that_are_promised():
     wire = json.loads(FORM.encode(FULL))
     assert {k: wire[k] for k in ("v", "state", "sessionId", "handoffId", "seq", "at")} == {
-        "v": 2,
+        "v": 3,
         "state": "DISPATCHED",
         "sessionId": "s-1",
         "handoffId": "h-2",
@@ -146,6 +147,18 @@ def test_every_field_of_the_first_version_is_read_and_written_in_its_new_place()
     before, after = json.loads(old), json.loads(FORM.encode(record))
     changed = {name for name, value in after.items() if before.get(name) != value}
     assert changed == {"v", "crc", "handoff", "wait", "threshold", "hfsHistory", "waitedSeq", *unknown}
+
+
+def test_work_that_a_hub_of_the_second_version_had_given_back_is_corrected():
+    """An upgrade between the refusal and the next start lost it: the agent was told to go on, not what failed."""
+    record = FORM.decode((OLD / "second.json").read_bytes())
+    checks = (
+        Check("make test", 1, "one\n\ntwo failed\n", 5, False, "exit status 1"),
+        Check("make lint", 2, "", 5, False, "exit status 2"),
+    )
+    assert (record.session_id, record.repairs) == ("s-old", 1)
+    assert record.refused == GateResult(checks, "").text()
+    assert FORM.decode(FORM.encode(record)) == record
 
 
 def test_a_flipped_letter_in_a_text_is_found_by_the_checksum():

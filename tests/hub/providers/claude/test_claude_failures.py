@@ -9,6 +9,7 @@ from hub.providers.claude import failures
 from hub.providers.claude.failures import Signs
 from tests.clock import in_zone
 
+BODY = '{"error":{"message":"Usage limit reached, resets at 2026-11-21 21:00:00"}}'
 NOW = 1_795_229_000.0  # 2026-11-21T02:43:20Z
 
 TEXTS = [
@@ -96,7 +97,19 @@ def test_a_server_that_throttles_everybody_has_used_up_nobodys_limit():
         ("Weekly limit reached \u2219 resets Nov 24 at 5pm", "2026-11-24T16:00Z"),
         ("Spending cap reached resets 5:30pm", "2026-11-21T16:30Z"),
         ("You've hit your weekly limit \u00b7 resets Nov 24, 2am (UTC)", "2026-11-24T02:00Z"),
-        ('API Error: 429 {"error":{"message":"Usage limit reached, resets at 2026-11-21 21:00:00"}}', None),
+        (f"API Error: 429 {BODY}", None),
+        (f"You've hit your limit \u00b7 API Error: 429 {BODY}", None),
+        (f"\nAPI Error: 429 {BODY}", None),
+        (f"429 {BODY}", None),
+        (
+            "Request rejected (429) \u00b7 Usage limit reached for 5 hour. Your limit will reset at 2026-11-21 21:00:00",
+            None,
+        ),
+        (
+            "Request rejected (429) \u00b7 Usage limit reached. Your limit will reset at 9999-12-31 23:59",
+            None,
+        ),
+        ("Claude usage limit reached. Your limit will reset at 0001-01-01 00:00:00", None),
     ],
 )
 def test_its_own_clock_is_that_of_this_machine_and_a_servers_is_not(text, resets_at):

@@ -151,6 +151,22 @@ class TestTraps:
         assert folded.outcome.ending is Ending.DONE
         assert folded.of(EventType.SYSTEM)[0].content == "No response requested."
 
+    @pytest.mark.parametrize("before", ["server_error", "authentication_failed", "overloaded"])
+    def test_an_error_before_hides_not_the_one_that_a_message_names(self, before):
+        """A subagent's overload, from which it recovered, was taken for the cause of a limit in words nobody knows."""
+        message = {"model": "<synthetic>", "content": [{"type": "text", "text": "Words of next year"}]}
+        failed = {"subtype": "error_during_execution", "is_error": True, "api_error_status": 429}
+        lines = [
+            line(type="assistant", message=message, error=before, parent_tool_use_id="toolu_1"),
+            line(type="assistant", message=message, error="rate_limit"),
+            line(**{**RESULT, **failed, "result": "Words of next year"}),
+        ]
+        assert fold(lines).outcome.failure.kind is FailureClass.USAGE_LIMIT
+        other = {**message, "content": [{"type": "text", "text": "Other words"}]}
+        unknown = line(type="assistant", message=other, error="a_name_of_next_year")
+        told = fold([lines[0], unknown]).of(EventType.ERROR)
+        assert [event.meta["failure"] for event in told][1:] == ["unknown"]
+
     def test_a_bad_api_key_ends_the_run_at_the_second_401(self):
         steps = fold(lines_of("claude/auth")).steps
         seen = [

@@ -145,6 +145,14 @@ def test_a_reset_behind_a_change_of_the_clock_is_told_by_the_clock_of_then():
         assert failures.classify(text, said).resets_at == back
 
 
+@pytest.mark.parametrize("day", ["9999-12-31 23:59", "0001-01-01 00:00"])
+def test_a_day_that_no_clock_shows_is_no_reset(day):
+    """This machine's clock has no offset at the calendar's edges: the session ended as an error of hub's own."""
+    with in_zone("America/New_York"):
+        failure = failures.classify(f"You've hit your usage limit. Try again at {day}.", NOW)
+    assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, None)
+
+
 @given(st.text(), st.text(max_size=5), st.none() | st.integers(), st.floats(allow_nan=False))
 def test_any_words_are_classified_without_raising(text, code, status, now):
     failures.classify(text, now, code, status)

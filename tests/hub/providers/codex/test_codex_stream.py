@@ -168,6 +168,31 @@ def test_a_used_up_window_of_another_limit_is_not_waited_for():
 
 
 @pytest.mark.parametrize(
+    "later",
+    [
+        {"limitId": "codex", "primary": None, "secondary": None},
+        {},
+        {"credits": {"hasCredits": False, "unlimited": False, "balance": "0"}},
+        {"limitId": "codex_other", "primary": {"usedPercent": 3, "windowDurationMins": 300, "resetsAt": 1}},
+    ],
+)
+def test_an_update_that_names_no_full_window_hides_none(later):
+    """Credits are told alone, and other limits in between: the exact reset was lost."""
+    full = {
+        "limitId": "codex",
+        "primary": {"usedPercent": 100, "windowDurationMins": 300, "resetsAt": int(NOW) + 5000},
+    }
+    folded = told(
+        *(
+            rpc(method="account/rateLimits/updated", params={"rateLimits": limits})
+            for limits in (full, later)
+        ),
+        completed("failed", error={"message": "limit", "codexErrorInfo": "usageLimitExceeded"}),
+    )
+    assert (folded.outcome.failure.resets_at, folded.outcome.failure.window) == (NOW + 5000, "five_hour")
+
+
+@pytest.mark.parametrize(
     ("name", "kind"),
     [
         ("limit", FailureClass.USAGE_LIMIT),

@@ -109,6 +109,27 @@ def test_the_reset_is_the_header_the_vendor_sent():
     assert failures.of_error(error, NOW).resets_at is None
 
 
+@pytest.mark.parametrize(
+    ("header", "words", "body", "wait"),
+    [
+        ("3600", "Rate limit reached", '{"retryDelayMs":500}', 3600),
+        ("20", "Rate limit reached", '{"until":"2026-11-27T02:43:20Z"}', 20),
+        ("3600", "Rate limit reached", "x" * 70_000, 3600),
+        ("99999999", "Rate limit reached. Try again in 5 minutes.", '{"retryDelayMs":500}', 300),
+        ("", "Rate limit reached", '{"retry_after":30}', 30),
+    ],
+)
+def test_the_header_comes_before_the_words_and_they_before_the_body(header, words, body, wait):
+    """As one text the form that is the most precise won, and a long answer left no room for the header."""
+    data = {
+        "message": words,
+        "statusCode": 429,
+        "responseHeaders": {"retry-after": header},
+        "responseBody": body,
+    }
+    assert failures.of_error({"name": "APIError", "data": data}, NOW).resets_at == NOW + wait
+
+
 def test_the_reset_may_stand_in_the_words_alone():
     words = "5 hour usage limit reached. It will reset in 2 hours 41 minutes. To continue, enable usage from your balance"
     failure = failures.of_error({"name": "APIError", "data": {"message": words}}, NOW)
