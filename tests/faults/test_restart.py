@@ -266,7 +266,8 @@ def test_a_record_of_a_newer_hub_is_left_as_it_is(made, oracle, own):
     """X2: it was renamed, and the newer hub then found no session. Nothing is written over it."""
     over(made, oracle)
     path = made.hub / "fsm.json"
-    wire = {**json.loads(path.read_bytes()), "v": 3}
+    ours = json.loads(path.read_bytes())
+    wire = {**ours, "v": ours["v"] + 1}
     path.write_bytes(sealed(made, wire) if own else msgspec.json.encode(wire))
     kept = path.read_bytes()
     api = made.start()
