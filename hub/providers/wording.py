@@ -241,9 +241,8 @@ def _mapping(text: str, at: int) -> Mapping[str, object]:
 def _of_fields(error: Mapping[str, object]) -> FailureClass | None:
     bodies = [error, *map(jsonline.mapping, jsonline.items(error.get("details")))]
     values = [body.get(name) for body in bodies for name in _FIELDS]
-    names = (
-        value.partition(":")[0] for value in values if isinstance(value, str)
-    )  # behind it: of which plan
+    # Behind a colon stands of which plan it is.
+    names = (value.partition(":")[0] for value in values if isinstance(value, str))
     named = next(filter(None, map(TYPES.get, names)), None)
     numbers = (int(value) for value in values if isinstance(value, int) or _is_status(value))
     return named or next(filter(None, map(of_status, numbers)), None)

@@ -82,8 +82,7 @@ def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limi
         _zone(as_json=as_json)
     elif pictures:
         rows = daemon.read(list[HistoryEntry], "/api/history", {"limit": _ALL, "event": "handoff"})
-        drawn = "\n".join(pictured(rows, columns(sys.stdout))).strip()
-        show(rows, as_json=as_json, text=lambda _: drawn or "no handoff yet")
+        show(rows, as_json=as_json, text=_handoffs)
         return _whole(daemon)
     else:
         rows = daemon.read(list[HistoryEntry], "/api/history", {"limit": limit})
@@ -122,6 +121,10 @@ def _timeline(rows: list[HistoryEntry]) -> str:
 
 def _clipped(text: str) -> str:
     return clip(for_people(" ".join(text.split())), _WIDTH)
+
+
+def _handoffs(rows: list[HistoryEntry]) -> str:
+    return "\n".join(pictured(rows, columns(sys.stdout))).strip() or "no handoff yet"
 
 
 def listed(rows: list[Commit], titles: Mapping[str, str]) -> str:
