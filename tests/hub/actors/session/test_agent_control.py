@@ -80,7 +80,8 @@ async def test_an_agent_that_was_let_go_lives_on_and_is_found_again(two, monkeyp
         held = await control.hold()
         assert held is not None
         assert held.dispatch_id == record.dispatch_id
-        await parts.context.shared.wait_for(lambda: held.alive, 30)
+        # Its adapter reads from the start: what the agent said before its question is heard first.
+        await parts.context.shared.wait_for(lambda: held.alive and held.needs_input, 30)
         assert held.needs_input
         assert two.starts() == [record.dispatch_id]
 
