@@ -33,7 +33,15 @@ _MOST = MAX_PROBLEMS + 1
 """Problems of one list or object that are looked for: no more are told, and a body has room for a million."""
 _SHOWN = 80
 """Letters of a wrong value that are repeated."""
-_JSON_NAMES = {dict: "object", list: "array", NoneType: "null"}
+_JSON_NAMES = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
 
 
 class ProblemsError(Exception):
@@ -131,9 +139,13 @@ def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: Path)
             yield SettingProblem((*at, name), "missing")
 
 
-def _expected(kind: str, value: object) -> ValueError:
-    given = _JSON_NAMES.get(type(value), type(value).__name__)
-    return ValueError(f"Expected `{kind}`, got `{given}`")
+def _named(kind: type) -> str:
+    """As JSON calls it, whose names its readers know; TOML's times have none there."""
+    return _JSON_NAMES.get(kind, kind.__name__)
+
+
+def _expected(kind: type, value: object) -> ValueError:
+    return ValueError(f"Expected `{_named(kind)}`, got `{_named(type(value))}`")
 
 
 def _renamed(kind: type) -> dict[str, Any]:
@@ -146,7 +158,7 @@ def _class_hook(kind: type, converter: cattrs.Converter) -> Hook:
 
     def hook(value: object, as_kind: object) -> object:
         if not isinstance(value, dict):
-            raise _expected("object", value)
+            raise _expected(dict, value)
         return made(value, as_kind)
 
     return hook
@@ -167,7 +179,7 @@ def _list_hook(kind: object, converter: cattrs.Converter) -> Hook:
 
     def hook(value: object, _: object) -> object:
         if not isinstance(value, list):
-            raise _expected("array", value)
+            raise _expected(list, value)
         if length not in (None, len(value)):
             raise ValueError(f"Expected `array` of length {length}")
         return made(
@@ -182,7 +194,7 @@ def _dict_hook(kind: object, converter: cattrs.Converter) -> Hook:
 
     def hook(value: object, _: object) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise _expected("object", value)
+            raise _expected(dict, value)
         names = [(key, key, named) for key in value]
         found = _all(converter, kind, [*names, *((key, item, of) for key, item in value.items())])
         return dict(zip(found, found[len(value) :], strict=False))
@@ -206,7 +218,7 @@ def _keys_hook(kind: Any, converter: cattrs.Converter) -> Hook:
 
     def hook(value: object, _: object) -> object:
         if not isinstance(value, dict):
-            raise _expected("object", value)
+            raise _expected(dict, value)
         found = {name: item for name, item in value.items() if name not in keys or fits(name, item)}
         if missing := kind.__required_keys__ - found.keys():
             raise ValueError(f"missing: {', '.join(sorted(missing))}")
@@ -275,7 +287,7 @@ def _annotated_hook(kind: object, converter: cattrs.Converter) -> Hook:
 
 
 def _check(value: Any, bounds: Meta) -> None:
-    kind = _JSON_NAMES.get(type(value), type(value).__name__)
+    kind = _named(type(value))
     about = f"; {bounds.description}" if bounds.description else ""
     if bounds.pattern and not re.search(bounds.pattern, value):  # a pattern is for programs to read
         raise ValueError(f"Expected `{kind}` matching regex {bounds.pattern!r}{about}")
@@ -298,7 +310,9 @@ def _choice_hook(kind: Any) -> Hook:
 
     def hook(value: object, _: object) -> object:
         plain = value.value if isinstance(value, Enum) else value
-        if not isinstance(plain, str | int) or (type(plain), plain) not in by_value:
+        if not isinstance(plain, str | int):
+            raise _expected(next(iter(by_value))[0], plain)
+        if (type(plain), plain) not in by_value:
             allowed = ", ".join(str(key) for _, key in by_value)
             raise ValueError(f"Invalid enum value {repr(plain)[:_SHOWN]}; allowed are {allowed}")
         return by_value[type(plain), plain]
@@ -312,7 +326,7 @@ def _plain_hook(kind: type) -> Hook:
             return _choice_hook(wanted)(value, wanted)
         if type(value) is kind or (kind is float and type(value) is int):
             return value
-        raise _expected(kind.__name__, value)
+        raise _expected(kind, value)
 
     return hook
 

@@ -38,8 +38,8 @@ Key = Annotated[
     str,
     Meta(
         max_length=16_384,
-        pattern=r"^[^\u0000\r\n]*$(?!\n)",
-        description='One line; "" takes the key out. Never shown again.',
+        pattern=r"^([!-~]([ -~]*[!-~])?)?$(?!\n)",
+        description='One line of ASCII, no blank at its ends; "" takes the key out. Never shown again.',
     ),
 ]
 

@@ -97,7 +97,7 @@ def _document(data: bytes, *, optional: bool) -> Any:
         return parse_strict(data)
     except StrictJsonError as error:
         raise HubError(
-            Code.MALFORMED, f"The body is not JSON: {error}", line=error.line, column=error.column
+            Code.MALFORMED, f"The body cannot be read as JSON: {error}", line=error.line, column=error.column
         ) from error
 
 

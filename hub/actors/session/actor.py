@@ -57,7 +57,6 @@ from hub.messages.session import (
 from supervisors import Actor, Answer
 
 _EVENT_PAUSE_PATIENCE = 2.0
-_CHANGING = "The agent is being changed; try again in a moment."
 
 
 class SessionActor(Actor[SessionInbox]):
@@ -159,7 +158,7 @@ class SessionActor(Actor[SessionInbox]):
         if record.state is not State.RUNNING and record.error is None:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
         if record.session_state is SessionState.VERIFYING:
-            raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
+            raise _between(record)
         early = not (record.dispatch_id or record.wait or record.error)
         if early:
             choice = await self._driver.work.routing.choose(record, None)
@@ -212,11 +211,11 @@ class SessionActor(Actor[SessionInbox]):
         # A receiver may ask its first question while its handoff is still being scored.
         reachable = record.state in (State.RUNNING, State.RESUMING)
         if not reachable or live is None or not self._driver.control.hears:
-            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
+            raise _between(record)
         # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
         await self._context.store.say(Tag.TEXT, self._context.secrets.text(text), role="user")
         if not self._driver.control.reply(text, self._context.new_id("r")):
-            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
+            raise _between(record)
         live.question = False
         if record.needs_input and not live.needs_input:
             await self._context.store.update(needs_input=False)
@@ -323,6 +322,18 @@ class SessionActor(Actor[SessionInbox]):
             live.breach = await self._driver.work.routing.wall(record, reading)
             if live.breach is not None:
                 live.breaches[reading.window] = reading.used_permille
+
+
+def _between(record: SessionRecord) -> HubError:
+    """Why no agent hears anything at this moment."""
+    why = "The agent is being changed; try again in a moment."
+    if record.wait is not None:
+        why = f"No agent runs while the session waits: {record.wait.reason}."
+    elif record.session_state is SessionState.VERIFYING:
+        why = "The agent is done; its work is being verified."
+    elif record.state is State.RUNNING:
+        why = "The agent is being started; try again in a moment."
+    return HubError(Code.HANDOFF_IN_PROGRESS, why)
 
 
 _ACTIONS = (EventType.TEXT, EventType.TOOL_USE)

@@ -194,3 +194,16 @@ async def test_a_stop_is_on_record_with_who_asked(made, monkeypatch):
         monkeypatch.setattr(AgentControl, "safe_point", watched)
         await live.ask("sessions", RequestStop("daemon"))
     assert seen == [("daemon", True)]
+
+
+async def test_who_answers_a_session_without_an_agent_hears_what_it_does(made, monkeypatch):
+    """All day long of a wait for tomorrow it said that the agent is being changed, and to try again in a moment."""
+    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+    made.configure()
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write", on_limit="wait"))
+        refused = await live.refusal(RequestReply("blue"), Code.HANDOFF_IN_PROGRESS)
+        assert refused.detail == "The agent is being started; try again in a moment."
+        status = await live.until(lambda status: status["sessionState"] == "waiting", "it waits")
+        refused = await live.refusal(RequestReply("blue"), Code.HANDOFF_IN_PROGRESS)
+        assert refused.detail == f"No agent runs while the session waits: {status['waitReason']}."

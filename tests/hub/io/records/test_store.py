@@ -153,7 +153,7 @@ def test_bytes_that_are_no_record_are_refused(data, reason):
 
 
 def test_every_wrong_field_is_told_with_its_place():
-    with pytest.raises(RecordCorrupt, match=r"\$\.rows\[1\]\.share: Expected `float`, got `str`"):
+    with pytest.raises(RecordCorrupt, match=r"\$\.rows\[1\]\.share: Expected `number`, got `string`"):
         FORM.decode(bent(rows=[{"rowName": "a"}, {"rowName": "b", "share": "1"}]))
 
 

@@ -52,8 +52,21 @@ async def test_every_problem_is_told_at_once_with_its_place(server: Server):
     assert server.actors.calls == []
 
 
-@pytest.mark.parametrize("value", [SECRET + "\n", SECRET + "\r", SECRET + "\0", SECRET * 1000, [SECRET]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"{SECRET}\n",
+        f"{SECRET}\r",
+        f"{SECRET}\0",
+        f" {SECRET}",
+        f"{SECRET} ",
+        f"{SECRET}\u00a0",
+        SECRET * 1000,
+        [SECRET],
+    ],
+)
 async def test_a_bad_key_is_refused_and_not_repeated(server: Server, value: Any):
+    """Blanks around one came along from a page that it was copied of, and its agent was not logged in."""
     reply = await post(server, "/api/providers/api-key", {"name": "claude", "value": value})
     assert reply.status == 422
     assert SECRET.encode() not in reply.body
