@@ -79,7 +79,7 @@ class Detected:
         "some of its sessions may be missing. Else empty.",
     ]
     adoptable: Annotated[bool, "Whether it works in this project."]
-    session: Intel | None
+    session: Annotated[Intel, "All of it empty, its id too, where no session is known."]
 
 
 DetectedId = Annotated[

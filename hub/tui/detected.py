@@ -90,7 +90,7 @@ def rows_of(found: Sequence[Detected], now: float, width: int) -> Iterator[Row]:
             )
             continue
         state = f"runs, {one.pid}" if one.running else f"{span(now - one.last_active)} ago"
-        task = one.session.initial_prompt if one.session is not None else ""
+        task = one.session.initial_prompt
         own = " hub's" if one.owner == "hub" else ""
         yield row(
             (f"{cut(one.display_name, 16):<17}", "bold" if one.running else ""),
@@ -112,7 +112,7 @@ def _short(path: str) -> str:
 def details(one: Detected) -> Iterator[Row]:
     """All that is known of an agent."""
     known = [("id", one.id), ("folder", one.work_dir), ("account", one.account), ("surface", one.surface)]
-    if session := one.session:
+    if (session := one.session).session_id:
         known += [
             ("model", session.model),
             ("tokens", f"{session.tokens_in:,} in, {session.tokens_out:,} out"),

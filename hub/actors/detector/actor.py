@@ -129,7 +129,7 @@ class DetectorNews:
     def _said(self, found: DetectedAgent, told: api.Detected) -> tuple[Tag, str, EventMeta]:
         pids = " or ".join(str(agent.pids[0]) for agent in found.contenders) or told.pid
         where = f"{told.display_name} {'runs' if pids else 'was'} in {told.work_dir or '?'}"
-        what = headline(told.session.initial_prompt) if told.session else ""
+        what = headline(told.session.initial_prompt)
         meta: EventMeta = {
             "detected": told.id,
             "provider": told.provider,
@@ -138,7 +138,7 @@ class DetectorNews:
             "account": told.account,
             "running": told.running,
             "confidence": str(told.confidence),
-            "nativeSession": told.session.session_id if told.session else "",
+            "nativeSession": told.session.session_id,
             "prompt": what,
             "absentAt": "" if self._looked is None else iso(self._looked),
         }

@@ -249,7 +249,7 @@ def shown(found: DetectedAgent, display_name: str, *, adoptable: bool) -> api.De
         candidates=list(found.choice.candidates),
         alarm=found.gap.why if found.gap is not None else "",
         adoptable=adoptable,
-        session=told(kept.intel, kept.session_id) if kept is not None else None,
+        session=told(kept.intel, kept.session_id) if kept is not None else told(SessionIntel()),
     )
 
 

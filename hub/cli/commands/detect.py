@@ -181,7 +181,7 @@ def _names(one: Detected) -> list[tuple[str, str]]:
 
     The first is its name now, the other the one it has once it has ended: that is no news.
     """
-    asked = one.session.session_id if one.session and one.session.initial_prompt else ""
+    asked = one.session.session_id if one.session.initial_prompt else ""
     return [(f"pid {one.pid}" if one.running else one.id, asked), (one.id, asked)]
 
 
@@ -221,7 +221,7 @@ def _block(one: Detected) -> list[str]:
     rows = [*_known(one)]
     if one.owner == "hub":
         rows += [("go on", _hand_over(one.work_dir))] if one.running else []
-    elif one.session and one.adoptable:
+    elif one.session.session_id and one.adoptable:
         rows.append(("go on", f"hub adopt {one.id} --for PROVIDER"))
     elif not one.alarm:
         rows.append(("id", one.id))
@@ -253,7 +253,7 @@ def _known(one: Detected) -> Iterator[tuple[str, str]]:
         return
     yield "folder", one.work_dir or "not told"
     yield "account", one.account or "not told"
-    if session := one.session:
+    if (session := one.session).session_id:
         prompt = " ".join(session.initial_prompt.split())
         yield "task", f"{prompt[:_WIDE] or '(no prompt yet)'}{'...' if len(prompt) > _WIDE else ''}"
         yield "model", session.model or "not told"

@@ -206,9 +206,12 @@ def test_a_circuit_is_told_of_where_something_failed():
     assert shown[1].split() == ["default", "circuit", "closed,", "2", "failures"]
 
 
+NO_SESSION = unstructure(sample(Intel))
+
+
 def detected(**more):
     session = {
-        "initialPrompt": "fix it", "plan": ["one"], "tasksRemaining": ["two"], "filesTouched": ["a.py"],
+        "sessionId": "x", "initialPrompt": "fix it", "plan": ["one"], "tasksRemaining": ["two"], "filesTouched": ["a.py"],
         "recentTurns": [{"role": "user", "text": "and the [b]tests[/b]"}],
     }  # fmt: skip
     one = {
@@ -219,7 +222,7 @@ def detected(**more):
 
 
 def test_who_runs_is_first_and_all_that_is_known_can_be_read():
-    running = detected(id="codex:pid:7", displayName="Codex", running=True, pid=7, session=None)
+    running = detected(id="codex:pid:7", displayName="Codex", running=True, pid=7, session=NO_SESSION)
     broken = detected(id="z", displayName="Goose", alarm="too large")
     shown = text(detected_rows([detected(), broken, running], NOW, 100))
     assert shown[0].startswith("Codex            runs, 7")

@@ -20,7 +20,7 @@ from hub.tui.page import PAGES as EVERY
 from tests.faults.harness import git, project, until
 from tests.hub.tui.kit import cells, drawn, masked, sees, shows, text
 from tests.hub.tui.test_approval import request
-from tests.hub.tui.test_pages import detected
+from tests.hub.tui.test_pages import NO_SESSION, detected
 from tests.waiting import Gate
 
 HERE = Path(__file__).parent / "screens"
@@ -130,7 +130,9 @@ def seen_agents(monkeypatch):
     before = int(time.time()) - 330  # one instant: they are shown in its order
     found = [
         detected(lastActive=before),
-        detected(id="codex:pid:7", displayName="Codex", running=True, pid=7, session=None, lastActive=0),
+        detected(
+            id="codex:pid:7", displayName="Codex", running=True, pid=7, session=NO_SESSION, lastActive=0
+        ),
         detected(id="claude:pid:8", running=True, pid=8, lastActive=before),
         detected(id="z", displayName="Goose", alarm="too large", lastActive=before),
     ]

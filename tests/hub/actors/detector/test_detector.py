@@ -87,7 +87,7 @@ async def test_the_window_leaves_out_what_is_old_but_never_what_runs(made, monke
         assert {one["id"] for one in await detected(live, 3)} == {f"claude:{OTHER}", f"claude:{SESSION}"}
         with running(made.root.parent, cwd=made.root):
             found = await detected(live, 0)
-            assert [(one["running"], one["session"]) for one in found] == [(True, None)]
+            assert [(one["running"], one["session"]["sessionId"]) for one in found] == [(True, "")]
 
 
 async def test_an_account_of_hubs_own_is_named_by_its_label(made, monkeypatch, home, tmp_path):

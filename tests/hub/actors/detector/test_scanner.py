@@ -10,7 +10,8 @@ import time
 import pytest
 
 from hub.actors.detector.scanner import Scanner
-from hub.api.convert import unstructure
+from hub.api.convert import fields_of, unstructure
+from hub.api.detect import Intel
 from hub.domain.config.reader import Config
 from hub.domain.detection.intel import SessionIntel, Unreadable
 from hub.io.files import changed
@@ -119,7 +120,9 @@ def test_a_store_that_is_not_searched_to_its_end_is_told_of(scanner, tmp_path, m
     assert session.id == f"claude:{SESSION}"
     told = unstructure(scanner.shown(gap))
     assert (told["provider"], told["alarm"]) == ("codex", f"{place} took too long to search.")
-    assert (told["running"], told["session"], told["adoptable"]) == (False, None, False)
+    assert (told["running"], told["adoptable"]) == (False, False)
+    assert {*told["session"]} == {*fields_of(Intel)}, "specification, Detected agent: `session` is an object"
+    assert not any(told["session"][name] for name in told["session"] if name != "tokensExact")
     assert str(place) not in told["id"]
     assert [one.id for one in scanner.scan(0.0)] == [session.id]
 

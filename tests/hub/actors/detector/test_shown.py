@@ -24,7 +24,7 @@ def test_an_agent_and_its_session():
 
 def test_an_agent_alone_and_a_session_alone():
     agent = told(lineup(one(10, run_id="d-1")), [], label)
-    assert (agent["session"], agent["detectedVia"], agent["owner"]) == (None, ["process"], "hub")
+    assert (agent["session"]["sessionId"], agent["detectedVia"], agent["owner"]) == ("", ["process"], "hub")
     left = told([], [kept("s-1")], label)
     assert (left["running"], left["pid"], left["detectedVia"]) == (False, 0, ["transcript"])
 
@@ -32,4 +32,4 @@ def test_an_agent_alone_and_a_session_alone():
 def test_a_store_that_was_not_searched_to_its_end():
     gap = Gap("codex", "/h/sessions", "took too long")
     found = told([], [], label, [gap])
-    assert (found["alarm"], found["session"], found["detectedVia"]) == ("took too long", None, [])
+    assert (found["alarm"], found["session"]["sessionId"], found["detectedVia"]) == ("took too long", "", [])

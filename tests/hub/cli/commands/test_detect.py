@@ -92,7 +92,7 @@ def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
             with running(tmp_path, cwd=made.root) as pid:
                 assert watch.stdout is not None
                 told = next(one for line in watch.stdout if (one := json.loads(line))["pid"] == pid)
-                assert (told["workDir"], told["session"]) == (str(made.root), None)
+                assert (told["workDir"], told["session"]["sessionId"]) == (str(made.root), "")
                 home = tmp_path / "home" / ".claude"
                 register(home, pid, SESSION)
                 transcript(home, SESSION, made.root, "Write a.py")
@@ -158,10 +158,10 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
 def test_what_nobody_can_tell_is_said_to_people():
     base = {
         "id": "codex:pid:7", "displayName": "Codex", "pid": 7, "running": True, "workDir": "", "account": "",
-        "owner": "hub", "candidates": ["a", "b"], "session": None, "lastActive": 0,
+        "owner": "hub", "candidates": ["a", "b"], "lastActive": 0,
         "alarm": "", "adoptable": False,
     }  # fmt: skip
-    session = unstructure(sample(Intel, alarm="the format may have changed"))
+    session = unstructure(sample(Intel, sessionId="x", alarm="the format may have changed"))
 
     def one(**given):
         return sample(Detected, **{**base, **given})
@@ -190,10 +190,10 @@ def test_a_busy_day_is_told_in_brief():
     """Thousands of sessions filled the screen, and one agent's line had the ids of hundreds that may be its own."""
     one = sample(
         Detected, id="claude:pid:7", displayName="Claude Code", running=True, pid=7, workDir="/w", account="",
-        owner="user", candidates=list("abcdef"), session=None, lastActive=9, alarm="", adoptable=False,
+        owner="user", candidates=list("abcdef"), lastActive=9, alarm="", adoptable=False,
     )  # fmt: skip
     left = [attrs.evolve(one, id=f"claude:{n}", running=False, candidates=[]) for n in range(2000)]
-    left[-1] = attrs.evolve(left[-1], adoptable=True, session=sample(Intel, alarm=""))
+    left[-1] = attrs.evolve(left[-1], adoptable=True, session=sample(Intel, sessionId="x"))
     brief = click.unstyle(table([one, *left], everything=False))
     assert "cannot be told: a, b, c and 3 more\n" in brief
     assert brief.endswith("\n\n1 agent running, 2,000 sessions left behind\n1,980 more: hub detect --all")
@@ -206,7 +206,7 @@ def test_a_busy_day_is_told_in_brief():
 
 def test_what_hub_s_own_sessions_left_is_no_work_to_go_on_with():
     """Each handoff of hub's own sessions left one more "session left behind" before those that may be adopted."""
-    mine = sample(Detected, id="codex:1", running=False, workDir="/w", owner="user", alarm="", session=None)
+    mine = sample(Detected, id="codex:1", running=False, workDir="/w", owner="user", alarm="")
     hubs = [attrs.evolve(mine, id=f"codex:h{n}", owner="hub", work_dir="/p/.hub/worktrees/s") for n in (1, 2)]
     brief = click.unstyle(table([*hubs, mine], everything=False))
     assert brief.endswith("\n\n0 agents running, 1 session left behind\n2 of hub's own: hub ls -A")
@@ -220,8 +220,6 @@ def test_an_agent_of_hub_s_own_is_handed_over_where_its_session_is(tmp_path, mon
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     folder = tmp_path / project / ".hub" / "worktrees" / "s-12" / "deep"
-    shown = click.unstyle(
-        table([sample(Detected, owner="hub", running=True, workDir=str(folder), alarm="", session=None)])
-    )
+    shown = click.unstyle(table([sample(Detected, owner="hub", running=True, workDir=str(folder), alarm="")]))
     where = "hub" if project == "here" else f"hub -C '{tmp_path / project}'"
     assert f"  go on     {where} handoff s-12\n" in shown
