@@ -21,7 +21,9 @@ MAX_COMMAND = 10_000
 Task = Annotated[
     str, Meta(min_length=1, max_length=MAX_TASK, pattern=r"\S", description="Not of blanks alone.")
 ]
-Command = Annotated[str, Meta(min_length=1, max_length=MAX_COMMAND, pattern=r"\S")]
+Command = Annotated[
+    str, Meta(min_length=1, max_length=MAX_COMMAND, pattern=r"\S", description="Not of blanks alone.")
+]
 Threshold = Annotated[
     float, Meta(gt=0, le=1, description="Fraction of the quota used at which the forecast may hand off.")
 ]

@@ -126,8 +126,7 @@ def _identity(places: Places) -> Finding:
 
 
 def _commit(places: Places) -> Finding:
-    words = ["log", "-1", "--format=%h %s", "--no-show-signature"]
-    found = output(["git", "-C", str(places.root), *words], guarded())
+    found = output(["git", "-C", str(places.root), "rev-parse", "--verify", "--short", "HEAD"], guarded())
     hint = "Run: git commit --allow-empty -m start"
     return Finding("commit", bool(found), found or "the repository has no commit yet", hint)
 

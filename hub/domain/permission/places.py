@@ -18,8 +18,8 @@ import attrs
 _PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
 """A process's own name of where it works, and of the root."""
 
-_FILE = re.compile(r"(?i)file://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
-"""What a file's address begins with; another machine's name stays."""
+_FILE = re.compile(r"(?i)fileb?://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
+"""What a file's address begins with, that of AWS too; another machine's name stays."""
 
 _UP = re.compile(r"[^/.]/+(?:\./+)*\.\.(?:/|$)|[^/]\.+/+(?:\./+)*\.\.(?:/|$)")
 """A step back behind a name, which may be a link's."""

@@ -71,6 +71,8 @@ _DATA = re.compile(r"(?:--?[\w-]+=)?(?:\w+=)?data:")
 """An address that holds the file itself."""
 _VERBS_OF_NODE = frozenset({"run", "test", "serve", "bench", "repl", "watch"})
 """Behind these, too, stand options and the script."""
+_RUN_INPUT = frozenset({"deno", "bun", "uv"})
+"""Behind their `run`, `-` is the code that they read."""
 _OPEN_OPTION = re.compile(r"--[a-z][\w-]+")
 """The word behind it may be its value."""
 _LISTED = {"curl": ("-K", "--config"), "wget": ("-i", "--input-file"), "aria2c": ("-i", "--input-file")}
@@ -82,7 +84,7 @@ _SQL = re.compile(
     r"(?:^|\n)\s*\.\w|readfile|writefile|load_extension|edit\s*\(|\\!|(?:^|;)\s*(?:system|pager|tee|source)\s"
 )
 _LOADS = re.compile(
-    r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|_?J(?:AVA_TOOL|DK_JAVA|AVA)_OPTIONS)=\S"
+    r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|ZDOTDIR|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|_?J(?:AVA_TOOL|DK_JAVA|AVA)_OPTIONS)=\S"
     r"|(?<![\w./-])enable\s(?:-\w+\s+)*-\w*f"
 )
 """Settings with which any program runs code of another file first."""
@@ -177,6 +179,8 @@ def _says(command: Command) -> bool:
 def _codes(command: Command, *, told: bool) -> bool:
     program, rest = command.program, command.words[1:]
     if program in SHELLS and any(_FROM_INPUT.fullmatch(word) for word in rest):
+        return True
+    if program in _RUN_INPUT and "run" in rest and "-" in rest[rest.index("run") :]:
         return True
     for coder in _CODERS:
         if coder.name.fullmatch(program):

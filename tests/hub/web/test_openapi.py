@@ -47,6 +47,21 @@ async def test_every_route_is_there_and_no_other(document: Any):
     assert described == served | {("GET", SOCKET.path), ("GET", SSE.path), ("POST", TOOLS.path)}
 
 
+def schemas(part: Any) -> Iterator[dict[str, Any]]:
+    """Every object in the document, however deep."""
+    if isinstance(part, dict):
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from schemas(inner)
+
+
+async def test_what_is_refused_by_a_pattern_is_said_in_words(document: Any):
+    """A problem shows the words beside the pattern: an acceptance command of blanks was `regex '\\S'` alone."""
+    told = [each for each in schemas(document) if isinstance(each.get("pattern"), str)]
+    assert told
+    assert [each for each in told if not each.get("description")] == []
+
+
 async def test_every_status_of_every_operation_is_there(document: Any):
     for operation in OPERATIONS:
         responses = document["paths"][operation.path][operation.method.lower()]["responses"]

@@ -303,6 +303,13 @@ def test_a_repository_without_a_commit_is_a_finding(tmp_path):
     assert "git commit" in checks["commit"]["hint"]
 
 
+def test_no_subject_of_a_commit_is_told(repo):
+    """Security R4 and row 42: one with a token in it was shown, and no other command shows one unredacted."""
+    git(repo, "commit", "-q", "--allow-empty", "-m", "use ghp_Zq8Lk2Vn6Xw0Rt4Yb7Mc1Pd5Hs9Jf3Ga6Ke2")
+    checks, _ = findings(repo)
+    assert checks["commit"]["detail"] == git(repo, "rev-parse", "--short", "HEAD")
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_the_doctor_tells_whether_callers_are_known(repo, monkeypatch, known):
     """G16: nothing to do where the kernel tells whose a connection is, a note where it does not."""

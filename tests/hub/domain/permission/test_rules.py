@@ -307,6 +307,7 @@ NAMES = [
     SECRET,
     f"{FOLDER}/./d/../d/secret.txt",
     f"file://{SECRET}",
+    f"fileb://{SECRET}",
 ]
 
 

@@ -52,6 +52,9 @@ node --test --import data:text/javascript,x
 node --test-reporter ./r.js --import=data:text/javascript,x f.js
 deno run data:text/javascript,x
 deno run -A --seed 1 data:text/javascript,x
+deno run -A -
+uv run - <<< 'x'
+uv run --with y - < x
 deno data:text/javascript,x
 php -dauto_prepend_file=data:,x f.php
 php -d auto_prepend_file=data:,x f.php
@@ -99,6 +102,7 @@ python3 /dev/stdin
 timeout 5 bash
 LD_PRELOAD=./x ls
 export BASH_ENV=x; make
+ZDOTDIR=x zsh -c y
 env LD_AUDIT=x ls
 """
 PLAIN = r"""
@@ -111,6 +115,7 @@ python t.py --input data:image/png,x
 php artisan import data:users
 bash run.sh data:x
 deno run -A t.ts data:x
+uv run --with y pytest
 bun run dev data:x
 bun test
 python3 x.py -c y
