@@ -95,9 +95,8 @@ async def test_a_follower_that_was_too_slow_comes_back_and_misses_nothing(monkey
     actors = Fake()
     async with running(actors) as server, follow(Api(server.port), 0) as batches:
         await actors.subscribed.wait()
-        for number in range(1, 200):
-            actors.publish(record(number, "x" * 50_000))
-            await trio.lowlevel.checkpoint()
+        await eventually(lambda: actors.news.statistics().tasks_waiting)  # it is up to date
+        actors.publish(*(record(number, "x" * 50_000) for number in range(1, 200)))
         assert await ids(batches, 199) == list(range(1, 200))
         assert sum(isinstance(call, Subscribe) for call in actors.calls) > 1, (
             "it was thrown out at least once"
