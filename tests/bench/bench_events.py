@@ -84,7 +84,7 @@ async def floor(source: Source, *, task_status: trio.TaskStatus[Bound]) -> None:
             view = await source.call(Subscribe())
             while True:
                 records = await view.receive(4096)
-                await stream.send_all(b"".join(map(encoder.frame, records)))
+                await stream.send_all(encoder.frames(records, batch=False))
 
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     task_status.started(Bound(*listeners[0].socket.getsockname()[:2]))
