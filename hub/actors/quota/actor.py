@@ -94,8 +94,7 @@ class Quota(Actor[QuotaInbox]):
         self.ctx.nursery.start_soon(self._poll)
 
     async def stopped(self, exit: Exit) -> None:
-        """Leave the log, and write down what is not written yet."""
-        self._follower.leave()
+        """Write down what is not written yet."""
         if self._dirty.is_set():
             await self._save()
 
