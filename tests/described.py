@@ -18,6 +18,9 @@ from hub.web.openapi import route as description
 from hub.web.route import Route
 from hub.web.routes import table
 
+_META = keys_of(EventMeta).keys()
+"""Looked up once: every event of every answer and of every fold is held against them."""
+
 
 def described_meta(meta: Any) -> None:
     """What an event tells beside its words.
@@ -25,7 +28,7 @@ def described_meta(meta: Any) -> None:
     Raises:
         AssertionError: It has a key that nobody has described, or one with a value of another type.
     """
-    strange = meta.keys() - keys_of(EventMeta).keys()
+    strange = meta.keys() - _META
     odd = meta.keys() - structure(meta, EventMeta).keys()
     assert not strange | odd, f"{sorted(strange | odd)} of {meta} is not as hub.domain.meta says"
 

@@ -22,7 +22,7 @@ import attrs
 from hub import __version__
 from hub.api.health import Health
 from hub.cli.ending import several
-from hub.client.place import how_to_end
+from hub.client.place import how_to_end, told_by
 from hub.client.quick import find
 from hub.domain.text.figures import counted, first_of
 from hub.domain.text.safe import clean
@@ -258,7 +258,7 @@ def _daemon(places: Places) -> Finding:
     if other != __version__:
         hint = f"{how_to_end(places.root)}   Then start this one: hub daemon"
         return Finding("daemon", False, f"{api.url} is of hub {other}, not {__version__}", hint, warning=True)
-    return Finding("daemon", ok=True, detail=api.url)
+    return Finding("daemon", ok=True, detail=f"{api.url}, process {told_by(places.root).pid}")
 
 
 def _callers(_: Places) -> Finding:

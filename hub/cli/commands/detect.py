@@ -211,7 +211,7 @@ def table(found: list[Detected], *, everything: bool = True, hours: int = _HOURS
         back = f" --since-hours {hours}" if hours != _HOURS else ""
         total += f"\n{len(others) - len(shown):,} more: hub detect --all{back}"
     if len(others) < len(left):
-        total += f"\n{len(left) - len(others):,} of hub's own: hub ls -A"
+        total += f"\n{counted(len(left) - len(others), 'session')} of hub's own: hub ls -A"
     told = [*(one for one in found if one.running or one.alarm), *shown]
     return "\n\n".join([*("\n".join(_block(one)) for one in told), total])
 

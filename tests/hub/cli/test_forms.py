@@ -248,4 +248,5 @@ def compare(path, now):
         path.write_text(now)
     kept = path.read_text() if path.exists() else ""
     lines = difflib.unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="")
-    assert now == kept, "\n".join(lines)
+    said = "\n".join(lines)
+    assert now == kept, f"{said}\nis it meant? HUB_TEST_KEEP=1 pytest tests/hub/cli/test_forms.py keeps it"

@@ -29,8 +29,7 @@ def test_commands_and_agents_are_completed_without_a_daemon(repo):
     assert offered("hub account add cl", repo, env) == ["claude"]
     assert offered("hub run --provider cl", repo, env) == ["claude"]
     assert offered("hub key set op", repo, env) == ["opencode"]
-    assert offered("hub config get session.verify", repo, env) == [
-        "session.verify",
+    assert offered("hub config get session.verifyT", repo, env) == [
         "session.verifyTimeout",
         "session.verifyTries",
     ]

@@ -173,7 +173,7 @@ def test_what_nobody_can_tell_is_said_to_people():
     assert "\n  id        codex:pid:7" in click.unstyle(table([one(**mine)])), "outside of this project"
     assert "hub adopt codex:pid:7 --for PROVIDER" in table([one(**mine, adoptable=True)])
     assert "  session   which one it works on cannot be told: a, b\n" in text
-    assert text.endswith("\n\n1 agent running, 0 sessions left behind\n1 of hub's own: hub ls -A")
+    assert text.endswith("\n\n1 agent running, 0 sessions left behind\n1 session of hub's own: hub ls -A")
     assert "(no prompt yet)" in text
     assert "not to be trusted: the format may have changed" in text
     gap = table([one(running=False, alarm="/h/sessions took too long.", account="work")])
@@ -209,7 +209,7 @@ def test_what_hub_s_own_sessions_left_is_no_work_to_go_on_with():
     mine = sample(Detected, id="codex:1", running=False, workDir="/w", owner="user", alarm="")
     hubs = [attrs.evolve(mine, id=f"codex:h{n}", owner="hub", work_dir="/p/.hub/worktrees/s") for n in (1, 2)]
     brief = click.unstyle(table([*hubs, mine], everything=False))
-    assert brief.endswith("\n\n0 agents running, 1 session left behind\n2 of hub's own: hub ls -A")
+    assert brief.endswith("\n\n0 agents running, 1 session left behind\n2 sessions of hub's own: hub ls -A")
     assert "hub's own\n" not in brief
     assert click.unstyle(table([*hubs, mine], everything=True)).count("hub's own\n") == len(hubs)
 

@@ -333,14 +333,15 @@ def test_the_doctor_sees_a_daemon_of_another_version(work, monkeypatch):
 
 
 def test_the_doctor_sees_a_daemon(work):
-    """Running or not, with the address."""
+    """Running or not, with the address, and the process that a user ends: no command of hub's does."""
     work.script("demo-first", {"done": "x"})
     work.configure()
     work.start()
     done = hub("doctor", "--json", cwd=work.root, env=work.environ())
     checks = {found["check"]: found for found in json.loads(done.stdout)}
     assert checks["daemon"]["ok"] is True
-    assert str(work.port) in checks["daemon"]["detail"]
+    told = f"http://127.0.0.1:{work.port}, process {told_by(work.root).pid}"
+    assert checks["daemon"]["detail"] == told
 
 
 def test_an_audit_log_of_one_record_is_told_as_one(repo):
