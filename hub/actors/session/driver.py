@@ -152,7 +152,7 @@ class Driver:
             return
         await self.work.routing.ended(record)
         record = await self.context.store.update(
-            error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
+            error=None, dispatch_id="", session_state=SessionState.RUNNING
         )
         if await self.work.routing.next(record, None) is not None:
             handoff_id, why = self.context.new_id("h"), "the user decided to hand over"

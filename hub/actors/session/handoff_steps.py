@@ -357,7 +357,6 @@ class HandoffSteps:
             dispatch_id="",
             handoff=attrs.evolve(record.handoff, receiver=None, passed=()),
             error=None,
-            needs_input=False,
         )
 
     async def abandon_dispatch(self, record: SessionRecord) -> None:

@@ -297,6 +297,8 @@ class SessionStore:
         before = self.record
         if before is None or (before.session_id, before.state) != (record.session_id, record.state):
             record = attrs.evolve(record, moved_seq=record.seq)
+        if before is not None and before.dispatch_id != record.dispatch_id:
+            record = attrs.evolve(record, needs_input=False)  # a question goes with the agent that asked it
         if record.wait and (before is None or before.wait != record.wait):
             record = attrs.evolve(record, waited_seq=record.seq)
         self.file.save(record, failpoint)

@@ -30,7 +30,9 @@ _MASKS = (
     (re.compile(r"\b([shtd])-[0-9a-f]{8}-[0-9a-f]{8}\b"), r"\1-00000000-00000000"),
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "0000-00-00"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "00:00:00"),
-    (re.compile(r"\b(\d\d [A-Z][a-z]{2} )?\d\d:\d\d\b"), "00:00"),  # near midnight a reset is another day's
+    # Over midnight what was done is another day's: in a column, with less room behind it; near it, a reset in a sentence.
+    (re.compile(r"(?<=^[> ] )\d\d [A-Z][a-z]{2} (\d\d:\d\d) ", re.MULTILINE), r"\1        "),
+    (re.compile(r"\b(\d\d [A-Z][a-z]{2} )?\d\d:\d\d\b"), "00:00"),
     (re.compile(r" +\d+ ms"), "    0 ms"),
     (re.compile(r"\b[0-9a-f]{7,12}\b"), "0000000"),
 )

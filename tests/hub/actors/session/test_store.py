@@ -29,6 +29,17 @@ def moves(parts):
     return [(e["data"]["from"], e["data"]["to"]) for e in parts.audited("handoff")]
 
 
+async def test_a_question_goes_with_the_agent_that_asked_it(two, monkeypatch):
+    """Bug: the next one was shown as waiting for an answer before it had begun, and who gave one was refused."""
+    async with parts_of(two, monkeypatch) as parts:
+        await parts.begin(dispatch_id="d-1", needs_input=True)
+        assert (await parts.store.update(native_id="n-1")).needs_input
+        assert not (await parts.store.update(dispatch_id="")).needs_input
+        await parts.store.update(dispatch_id="d-2")
+        await parts.store.update(needs_input=True)
+        assert not (await parts.store.advance(Trigger.MANUAL_HANDOFF, dispatch_id="d-3")).needs_input
+
+
 async def test_a_move_is_on_disk_audited_and_told(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         await parts.store.begin(parts.record())

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hub.errors import Code
 from hub.io.processes.commands import MIB, Excerpt, base_env, command_env, run_command
+from hub.io.runner.command import TERM_SECONDS
 from tests.hub.io.runner.kit import DAEMON, gone
 from tests.refusals import refuses
 from tests.waiting import changed, ends
@@ -172,7 +173,7 @@ async def test_a_cancelled_command_is_gone_when_the_cancel_is_through(tmp_path):
 
 
 async def test_when_the_daemon_is_killed_its_command_is_gone_within_two_seconds(tmp_path):
-    """I6: the lifeline is a pipe, which the kernel closes."""
+    """I6: the lifeline is a pipe, which the kernel closes. A busy machine has three seconds for what takes no time."""
     file, command = tmp_path / "pids", stays(tmp_path / "pids")
     daemon = (
         "import json, sys, trio\nfrom functools import partial\nfrom pathlib import Path\nfrom hub.io.processes.commands import run_command\n"
@@ -184,7 +185,7 @@ async def test_when_the_daemon_is_killed_its_command_is_gone_within_two_seconds(
     await changed(file.parent, lambda: file.exists() and file.read_text().endswith("\n"))
     process.kill()
     process.wait()
-    await ends(int(file.read_text()), patience=2.0)
+    await ends(int(file.read_text()), patience=TERM_SECONDS + 1.0 + 3.0)
 
 
 async def test_a_missing_worktree_and_an_impossible_command_are_coded_errors(tmp_path):

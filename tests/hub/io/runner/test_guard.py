@@ -16,6 +16,7 @@ from hub.io.files import seal
 from hub.io.files.sealed import NotSealed, run_key
 from hub.io.processes import control
 from hub.io.runner.client import RunnerLost, spawn_runner
+from hub.io.runner.launch import StopGraces
 from hub.io.runner.view import ClaimedNotStarted, Dead, NeverClaimed, RunEnded, Running, inspect
 from tests.hub.io.runner.kit import (
     DAEMON,
@@ -33,7 +34,7 @@ from tests.refusals import refuses
 from tests.waiting import ends
 
 FAMILY = DAEMON + (
-    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    "for n in (signal.SIGTERM, signal.SIGINT): signal.signal(n, signal.SIG_IGN)\n"
     "daemon(True); daemon(False)\n"
     "if os.fork() == 0:\n"
     "    os.setsid(); daemon(False)\n"
@@ -42,23 +43,23 @@ FAMILY = DAEMON + (
     "os.write(1, b'%d\\n' % os.getpid())\n"
     "time.sleep(1000)\n"
 )
-"""An agent, a child in a session of its own, and three double-forked daemons that ignore SIGTERM."""
+"""An agent, a child in a session of its own, and three double-forked daemons, which all ignore what asks them to end."""
 
 
-async def family(run_dir: Path) -> list[int]:
-    async with attached(run_dir, script(FAMILY)) as client:
+async def family(run_dir: Path, **fields: object) -> list[int]:
+    async with attached(run_dir, script(FAMILY, **fields)) as client:
         pids = [int(line) for line in await lines(client, 5)]
     assert not gone(*pids)
     return pids
 
 
 @pytest.mark.parametrize("victim", ["pid", "guardianPid"])
-async def test_when_either_guard_is_killed_every_descendant_is_gone_within_a_second(run_dir, victim):
-    """Every process of the run is ended, also one that called setsid."""
-    pids = await family(run_dir)
+async def test_when_either_guard_is_killed_every_descendant_is_gone_at_once(run_dir, victim):
+    """Every process of the run is ended, also one that called setsid; the graces of a stop are not waited for."""
+    pids = await family(run_dir, graces=StopGraces(600, 600, 600))
     claim = claim_of(run_dir)
     os.kill(claim[victim], signal.SIGKILL)
-    await ends(*pids, patience=1.0)
+    await ends(*pids, patience=10.0)  # a second, and what else a busy machine does
     await ends(claim["pid"], claim["guardianPid"])
 
 
