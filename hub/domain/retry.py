@@ -58,6 +58,8 @@ class Wait:
         then: What follows.
         ender: Who ends it before its time, by being free for the work: a login that was added, a quota that came back.
         unsure: Whether nobody knows when somebody is free: the instant is when it is looked at again at the latest.
+        why: What of the reason stands before who was passed by and why, which may change while it waits; "" = it names
+            nobody.
     """
 
     until: float
@@ -65,6 +67,7 @@ class Wait:
     then: Then = "retry"
     ender: Ender = ""
     unsure: bool = False
+    why: str = ""
 
 
 @attrs.frozen

@@ -297,7 +297,7 @@ class SessionStore:
         before = self.record
         if before is None or (before.session_id, before.state) != (record.session_id, record.state):
             record = attrs.evolve(record, moved_seq=record.seq)
-        if record.wait and (before is None or before.wait != record.wait):
+        if record.wait and (before is None or not before.wait):  # what is told anew of it is no other wait
             record = attrs.evolve(record, waited_seq=record.seq)
         self.file.save(record, failpoint)
         self.record = record

@@ -92,8 +92,11 @@ class SessionWork:
         shared, early = self.context.shared, False
         while (left := wait.until - self.context.clock()) > 0:
             shared.freed = False
-            if early := await self.routing.free(record, wait):
+            now = await self.routing.look(record, wait)
+            if early := now is None:
                 break
+            if now != wait:
+                record, wait = await self.context.store.update(wait=now), now
             pause = min(left, _LOOK) if wait.ender else left
             await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
             if shared.pending or shared.detached:
@@ -369,7 +372,8 @@ class SessionWork:
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
                 if failure.kind is FailureClass.USAGE_LIMIT and target is None and decision.reason != SHORT:
-                    decision = attrs.evolve(decision, reason=f"{decision.reason}. {choice.said()}")
+                    why = f"{decision.reason}. "
+                    decision = attrs.evolve(decision, reason=f"{why}{choice.said()}", why=why)
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
                 hint = ""
