@@ -141,7 +141,7 @@ def wait_for(choice: Choice, why: str, then: Then = "retry", ender: Ender = "any
 
 
 def told_anew(wait: Wait, choice: Choice) -> Wait:
-    """The wait by what is known now: who was passed by and why, and, where anybody ends it, the first reset that is known."""
+    """The wait by what is known now: who was passed by, why, and, where anybody ends it, the first reset known."""
     if not wait.why:
         return wait
     fresh = wait_for(choice, wait.why, wait.then, wait.ender)

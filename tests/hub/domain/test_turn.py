@@ -89,7 +89,9 @@ def test_a_wait_is_told_by_what_is_known_now():
 def test_a_wait_keeps_its_time_where_no_other_is_known():
     wait = wait_for(LATER, "nobody: ")
     used = told_anew(wait, Choice(passed=(LATER.passed[0], *BUSY.passed)))
-    assert (used.until, used.unsure) == (50.0, False), "when an account in use comes free moves on with the clock"
+    assert (used.until, used.unsure) == (50.0, False), (
+        "when an account in use comes free moves on with the clock"
+    )
     assert "in use" in used.reason
     never = told_anew(wait, NEVER)
     assert (never.until, never.reason) == (50.0, "nobody: b/work: not logged in. Next: log in")

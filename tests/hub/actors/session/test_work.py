@@ -110,7 +110,9 @@ async def test_what_is_said_of_a_wait_is_what_is_known_now(made, monkeypatch, lo
         first = await live.until(lambda status: status["sessionState"] == "waiting", "it waits")
         assert "demo-second/default: turned off in hub.toml" in first["waitReason"]
         config.write_text(there.replace(section, f'{section}program = "/nowhere/at/all"\n'))
-        now = await live.until(lambda status: "not installed" in status["waitReason"], "it says what is so now")
+        now = await live.until(
+            lambda status: "not installed" in status["waitReason"], "it says what is so now"
+        )
         assert (now["sessionState"], now["waitUntil"]) == ("waiting", first["waitUntil"])
         assert "turned off" not in now["waitReason"]
         assert [event.tag for event in await live.events()].count("waiting") == 1
