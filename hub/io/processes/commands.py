@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.io.runner.program import ARCHIVE, argv
+from hub.io.runner.program import program
 from hub.io.shortage import shortage
 
 MIB = 1024 * 1024
@@ -139,16 +139,17 @@ async def run_command(
 
 async def _start(command: str, cwd: Path, env: Mapping[str, str]) -> trio.Process:
     try:
-        return await trio.lowlevel.open_process(
-            argv("command", command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env=env,
-            pass_fds=(ARCHIVE,),
-            start_new_session=True,
-        )
+        with program("command", command) as (argv, place):
+            return await trio.lowlevel.open_process(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=cwd,
+                env=env,
+                pass_fds=(place,),
+                start_new_session=True,
+            )
     except OSError as error:
         if str(error.filename) == str(cwd):
             raise HubError(Code.WORKTREE_MISSING, f"{cwd} is not there.") from error

@@ -6,12 +6,14 @@ Must not: start anything.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import io
 import marshal
 import os
 import sys
 import zipfile
+from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
@@ -25,8 +27,8 @@ run(sys.argv[2])"""
 """The archive comes behind the standard library, so that no module of it is shadowed, and the agent gets none of it."""
 
 
-def _archive() -> int:
-    """A descriptor of all that these programs import, compiled."""
+def _archive() -> bytes:
+    """All that these programs import, compiled."""
     packages = ("hub", "hub/io", "hub/io/files")
     parts = [*(f"{name}/__init__.py" for name in packages), "hub/io/files/seal.py"]
     parts += [str(path.relative_to(_ROOT)) for path in sorted(Path(__file__).parent.glob("*.py"))]
@@ -36,16 +38,24 @@ def _archive() -> int:
             name = part.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             code = marshal.dumps(SourceFileLoader(name, str(_ROOT / part)).get_code(name))
             archive.writestr(f"{part}c", importlib.util.MAGIC_NUMBER + bytes(12) + code)
+    return packed.getvalue()
+
+
+_ARCHIVE = _archive()
+
+
+@contextlib.contextmanager
+def program(name: str, argument: str) -> Iterator[tuple[list[str], int]]:
+    """The command line that runs one of them, without any package of the user's, and the descriptor that it is to inherit.
+
+    Raises:
+        OSError: Too many files are open.
+    """
     place = os.memfd_create("hub-programs")
-    with open(place, "wb", closefd=False) as file:
-        file.write(packed.getbuffer())
-    return place
-
-
-ARCHIVE = _archive()
-"""What whoever starts one hands on to it."""
-
-
-def argv(name: str, argument: str) -> list[str]:
-    """The command line that runs one of them, without any package of the user's; the child needs `ARCHIVE` open."""
-    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(name=name), str(ARCHIVE), argument]
+    try:
+        with open(place, "wb", closefd=False) as file:
+            file.write(_ARCHIVE)
+        boot = _BOOT.format(name=name)
+        yield [sys.executable, "-I", "-S", "-X", "utf8", "-c", boot, str(place), argument], place
+    finally:
+        os.close(place)
