@@ -26,9 +26,8 @@ class _Here(tzinfo):
     def utcoffset(self, dt: datetime | None) -> timedelta | None:
         if dt is None:
             return None
-        here = dt.replace(
-            tzinfo=None, microsecond=0
-        )  # in a skipped hour `astimezone` answers as each Python likes
+        # In a skipped hour `astimezone` answers as each Python likes.
+        here = dt.replace(tzinfo=None, microsecond=0)
         return timedelta(seconds=here.replace(tzinfo=UTC).timestamp() - here.timestamp())
 
     def dst(self, _: datetime | None) -> timedelta | None:
