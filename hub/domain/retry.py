@@ -11,6 +11,7 @@ Rules, in order:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Literal
 
@@ -53,18 +54,21 @@ class Wait:
     """Wait until an instant (epoch seconds), then run the same agent again or hand off.
 
     Attributes:
-        until: The instant.
+        until: The instant, a whole second: as it is kept.
         reason: For people.
         then: What follows.
         ender: Who ends it before its time, by being free for the work: a login that was added, a quota that came back.
         unsure: Whether nobody knows when somebody is free: the instant is when it is looked at again at the latest.
+        why: What of the reason stands before who was passed by and why, which may change while it waits; "" = it names
+            nobody.
     """
 
-    until: float
+    until: float = attrs.field(converter=math.ceil)
     reason: str
     then: Then = "retry"
     ender: Ender = ""
     unsure: bool = False
+    why: str = ""
 
 
 @attrs.frozen

@@ -8,7 +8,6 @@ The record alone, with the event log, the audit log and the worktree, is enough 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Sequence
 from enum import StrEnum
@@ -158,10 +157,6 @@ class Unscored:
     """Whether the worktree was the contract's tree when the receiver took over."""
 
 
-def _to_the_second(wait: Wait | None) -> Wait | None:
-    return attrs.evolve(wait, until=math.ceil(wait.until)) if wait else None
-
-
 @attrs.frozen(kw_only=True)
 class SessionRecord:
     """Everything hub must know of a session after its own death. Each write is a new value, `seq` one up."""
@@ -249,7 +244,7 @@ class SessionRecord:
     tried: tuple[Attempt, ...] = ()
     refused_by: tuple[str, ...] = ()
     """Providers whose model refused the task: never chosen again for it."""
-    wait: Wait | None = attrs.field(default=None, converter=_to_the_second)
+    wait: Wait | None = None
     waited_seq: int = 0
     """`seq` at the beginning of the newest wait: it is told under this number, however often."""
     insisted: bool = False

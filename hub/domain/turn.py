@@ -137,7 +137,17 @@ def wait_for(choice: Choice, why: str, then: Then = "retry", ender: Ender = "any
     until = choice.until()
     if until is None:
         return None
-    return Wait(until, f"{why}{choice.said()}", then, ender, until != choice.reset())
+    return Wait(until, f"{why}{choice.said()}", then, ender, until != choice.reset(), why)
+
+
+def told_anew(wait: Wait, choice: Choice) -> Wait:
+    """The wait by what is known now: who was passed by, why, and, where anybody ends it, the first reset known."""
+    if not wait.why:
+        return wait
+    fresh = wait_for(choice, wait.why, wait.then, wait.ender)
+    if fresh is not None and not fresh.unsure and wait.ender == "anybody":
+        return fresh
+    return attrs.evolve(wait, reason=f"{wait.why}{choice.said()}")
 
 
 def left_out(choice: Choice, but: Target | None = None) -> tuple[LeftOut, ...]:

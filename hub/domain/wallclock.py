@@ -24,7 +24,11 @@ class _Here(tzinfo):
     """The zone of this machine's clock, with its changes: behind the next of them its offset of now is wrong."""
 
     def utcoffset(self, dt: datetime | None) -> timedelta | None:
-        return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
+        if dt is None:
+            return None
+        # In a skipped hour `astimezone` answers as each Python likes.
+        here = dt.replace(tzinfo=None, microsecond=0)
+        return timedelta(seconds=here.replace(tzinfo=UTC).timestamp() - here.timestamp())
 
     def dst(self, _: datetime | None) -> timedelta | None:
         return None

@@ -42,6 +42,8 @@ class AgentBatch(Call[None]):
     """Set in the last batch: the process has ended and every line was read."""
     no_space: bool = False
     """Whether what it says, or how it ended, waits for space on the disk."""
+    current: bool = True
+    """Whether all that it had said when it was found again has been read; what stands before is what it once said."""
 
 
 @attrs.frozen

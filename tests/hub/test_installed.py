@@ -19,8 +19,10 @@ from hub import installed
 from hub.errors import Code
 from hub.web.problem import as_hub_error
 from tests.faults.harness import PATIENCE, Project, project
+from tests.waiting import until
 
 SOURCES = Path(hub.__file__).parents[1]
+JSON = {"Content-Type": "application/json"}
 
 
 @attrs.define
@@ -49,6 +51,7 @@ def copied(place: Path) -> None:
 @pytest.fixture
 def work(tmp_path: Path) -> Iterator[Project]:
     with project(tmp_path) as made:
+        made.script("demo-first", {"say": "working"}, {"done": "finished"})
         made.configure()
         yield made
 
@@ -81,6 +84,20 @@ def test_what_was_loaded_goes_on_and_what_was_not_says_what_to_do(work: Project,
     shutil.rmtree(served.place)
     status, told = served.get("/static/hub.css")
     assert (status, json.loads(told)["code"]) == (503, "outdated")
+
+
+def test_an_agent_and_its_checks_run_under_the_programs_of_the_hub_that_runs(
+    work: Project, served: Installed
+) -> None:
+    """Those of the hub that was installed meanwhile were started: `dispatch_failed`, until the daemon was ended."""
+    copied(served.place)
+    for name in ("main", "command", "core", "proc"):
+        (served.place / "hub" / "io" / "runner" / f"{name}.py").write_text("raise SystemExit(76)\n")
+    with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as connection:
+        connection.request("POST", "/api/run", json.dumps({"task": "write", "verify": ["true"]}), JSON)
+        assert connection.getresponse().status == 202
+    record = until(work.ended, "the session ends")
+    assert (record["sessionState"], record["verified"]) == ("completed", True)
 
 
 def test_a_page_that_was_shown_is_whole(served: Installed) -> None:

@@ -106,12 +106,14 @@ class Adapter(Actor[AdapterInbox]):
         self._err = LineFramer()
         self._ended = trio.Event()
         self._input = AgentInput(self._stream, self._caught_up, self._ended)
+        self._read = 0
         self._spooled: float = math.inf
         """How much of the agent's output there was when the runner was attached to; unknown before."""
         self._full = self._said_full = False
         self._heard = time.time()
         self._lines = 0
         self._told: Outcome | None = None
+        self._told_current = False
         self._told_at = -math.inf
         self._exit: AgentExit | None = None
         self._news = trio.Event()
@@ -188,7 +190,7 @@ class Adapter(Actor[AdapterInbox]):
             self._input.lost()
 
     def _caught_up(self) -> bool:
-        return self._out.offset >= self._spooled
+        return self._read >= self._spooled
 
     async def _replay(self) -> None:
         with contextlib.closing(SpoolReader(self._run_dir, self._out.offset, self._err.offset)) as spool:
@@ -209,7 +211,7 @@ class Adapter(Actor[AdapterInbox]):
             case RunEnd():
                 await self._over(message)
         await self._input.pass_replies()
-        if self._pending or self._outcome is not self._told:
+        if self._pending or self._outcome is not self._told or self._told_current is not self._caught_up():
             self._news.set()
 
     def _space(self, *, full: bool) -> None:
@@ -228,6 +230,7 @@ class Adapter(Actor[AdapterInbox]):
     async def _output(self, message: Output) -> None:
         for line in self._out.feed(message.data, message.offset):
             await self._line(line, message.at)
+        self._read = self._out.offset
 
     async def _line(self, line: Line, at: float) -> None:
         if line.truncated:
@@ -324,6 +327,7 @@ class Adapter(Actor[AdapterInbox]):
         """Hand the batch to the session; it may be restarting, and it takes a repeated batch for the same one."""
         events, self._pending = self._pending, []
         self._told, self._told_at = self._outcome, trio.current_time()
+        self._told_current = self._caught_up()
         outcome = self._redacted(self._outcome)
         batch = AgentBatch(
             self._dispatch.assignment.dispatch_id,
@@ -334,6 +338,7 @@ class Adapter(Actor[AdapterInbox]):
             outcome=outcome,
             exit=end,
             no_space=self._full,
+            current=self._told_current or end is not None,
         )
         while True:
             try:

@@ -295,7 +295,7 @@ class SessionActor(Actor[SessionInbox]):
             and batch.native_session != record.native_id
         ):
             changes["native_id"] = batch.native_session
-        if live.needs_input != record.needs_input:
+        if batch.current and live.needs_input != record.needs_input:
             changes["needs_input"] = live.needs_input
         if changes:
             await self._context.store.update(**changes)

@@ -26,7 +26,7 @@ from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.retry import Wait
 from hub.domain.routing import AccountFacts, Choice, Exclusion, Target, choose
 from hub.domain.session import SessionRecord
-from hub.domain.turn import bound, free, question
+from hub.domain.turn import bound, free, question, told_anew
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
 from hub.messages.breakers import (
@@ -180,15 +180,15 @@ class Routing:
         )
         return any(found)
 
-    async def free(self, record: SessionRecord, wait: Wait) -> bool:
-        """Whether the work can go on before the wait's time; who only backs off waits on.
+    async def look(self, record: SessionRecord, wait: Wait) -> Wait | None:
+        """The wait as it stands now, on record; None where the work can go on before its time. Who backs off waits on.
 
         Where it cannot, the session is in line for each account with which others work and that it may take, unless its user
         has paused it. Where it can, it stays in line for the one that it takes: minutes may go by until it is claimed (a
         worktree's setup, a handoff's acceptance commands), and others wait for the rest of them.
         """
         if not wait.ender:
-            return False
+            return wait
         if wait.then == "handoff":  # it leaves who has the work, whose it would stay otherwise
             choice = await self.choose(record, None, stay=True)
         else:  # all that the agent did is read only where it makes a difference
@@ -196,9 +196,12 @@ class Routing:
             choice = await self._turn(record, begun=differs and await self.begun(record))
         if (target := free(record, wait, choice)) is not None:
             await self.line_up([target])
-            return True
+            return None
         await self.line_up(() if self.context.store.now.paused else choice.busy)
-        return False
+        stands = told_anew(wait, choice)
+        if stands != wait:
+            await self.context.store.update(wait=stands)
+        return stands
 
     async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:
         """Whether the record's dispatch may be started; one that `runs` has been let through.

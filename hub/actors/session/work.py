@@ -92,8 +92,9 @@ class SessionWork:
         shared, early = self.context.shared, False
         while (left := wait.until - self.context.clock()) > 0:
             shared.freed = False
-            if early := await self.routing.free(record, wait):
+            if early := (stands := await self.routing.look(record, wait)) is None:
                 break
+            wait = stands
             pause = min(left, _LOOK) if wait.ender else left
             await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
             if shared.pending or shared.detached:
@@ -369,20 +370,19 @@ class SessionWork:
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
                 if failure.kind is FailureClass.USAGE_LIMIT and target is None and decision.reason != SHORT:
-                    decision = attrs.evolve(decision, reason=f"{decision.reason}. {choice.said()}")
+                    why = f"{decision.reason}. "
+                    decision = attrs.evolve(decision, reason=f"{why}{choice.said()}", why=why)
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
-                hint = ""
-                if code is Code.AUTH_NEEDED:
-                    hint = refused_login_hint(self.context.providers[record.provider], record.account)
+                provider = self.context.providers[record.provider]
+                hint = refused_login_hint(provider, record.account) if code is Code.AUTH_NEEDED else ""
                 raise HubError(code, f"{reason}: {failure.text}", hint=hint)
 
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
         await self.control.stop("waiting")
         await self.control.release()
-        await amend(
-            self.context, self.control, self.context.store.now
-        )  # it has the session that the agent told of
+        # It has the session that the agent told of.
+        await amend(self.context, self.control, self.context.store.now)
         await self.routing.give_back(record)
         await self.context.store.wait(wait, failure=failure, failing=record.failing + 1)
 

@@ -1,6 +1,6 @@
-"""A daemon in the background: started for whoever does not stay.
+"""The project's daemon: the one that runs, or one in the background, started for whoever does not stay.
 
-Owns: how it is started, and the wait until it answers, or the reason why it does not.
+Owns: which one is the project's, how one is started, and the wait until it answers, or the reason why it does not.
 Must not: start one beside one that runs, or know what it is for.
 """
 
@@ -13,15 +13,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
 
+from hub.api.health import Health
 from hub.cli.context import client, project_dir
-from hub.cli.local.join import running, without_port
 from hub.cli.terminal.meanwhile import waiting_for
 from hub.client.place import root_of, told_by
-from hub.client.quick import Api, error_of, find
+from hub.client.quick import Api, error_of, find, unless_absent
 from hub.errors import Code, HubError
 from hub.io.project.places import Places, make_private_dir, state_dir
 from hub.io.records.sessions import found
@@ -143,3 +144,22 @@ def _ended(log: Path) -> HubError:
         if found is not None:
             return found
     return HubError(Code.DAEMON_NOT_RUNNING, "The daemon ended at its start.", hint=f"See: {log}")
+
+
+def running(project: Path, port: int | None) -> Api | None:
+    """The daemon that answers for this very project, or None.
+
+    A port alone is not enough to join: what listens there may serve another project.
+    """
+    root = root_of(project)
+    if root is None or told_by(root).port is None:
+        return None
+    api = find(None, project, without_port())
+    if port not in (None, 0, api.port):
+        return None
+    return api if unless_absent(partial(api.read, Health, "/api/health")) is not None else None
+
+
+def without_port() -> dict[str, str]:
+    """The environment for who means a project's own daemon, whatever port is named."""
+    return {name: value for name, value in os.environ.items() if name != "HUB_PORT"}

@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,16 +19,16 @@ import attrs
 import click
 import trio
 
-from hub.api.health import Health
 from hub.api.session import Run, Started, Stopped, Which
 from hub.api.sessions import Sessions
 from hub.api.status import Status
+from hub.cli.local.background import running
 from hub.cli.local.report import report_failures
 from hub.cli.local.serve import in_a_job, order_for
 from hub.cli.terminal.keys import restore
 from hub.cli.terminal.width import columns, hung
-from hub.client.place import root_of, told_by
-from hub.client.quick import Api, find, unless_absent
+from hub.client.place import root_of
+from hub.client.quick import Api
 from hub.daemon import Daemon, Order, StopSignals, run_daemon
 from hub.errors import Code, HubError
 from hub.io.project.trust import Gate
@@ -261,22 +260,3 @@ def _tell(words: str) -> None:
     """On the terminal, if it is still there; above what is drawn there, which `err=True` would write into."""
     with suppress(OSError):
         click.echo(words, file=sys.stderr)
-
-
-def running(project: Path, port: int | None) -> Api | None:
-    """The daemon that answers for this very project, or None.
-
-    A port alone is not enough to join: what listens there may serve another project.
-    """
-    root = root_of(project)
-    if root is None or told_by(root).port is None:
-        return None
-    api = find(None, project, without_port())
-    if port not in (None, 0, api.port):
-        return None
-    return api if unless_absent(partial(api.read, Health, "/api/health")) is not None else None
-
-
-def without_port() -> dict[str, str]:
-    """The environment for who means a project's own daemon, whatever port is named."""
-    return {name: value for name, value in os.environ.items() if name != "HUB_PORT"}

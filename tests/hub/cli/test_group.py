@@ -98,6 +98,21 @@ def test_short_commands_import_no_event_loop_and_no_web_stack(path):
     assert not modules_after(*path) & HEAVY
 
 
+def test_no_help_imports_a_daemon():
+    """`hub detect --help` took a second: to find the project's daemon it imported all of one."""
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from hub.cli.group import cli\n"
+        "for name in cli.list_commands(None): assert CliRunner().invoke(cli, [name, '--help']).exit_code == 0\n"
+        "print(' '.join(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & (HEAVY - {"msgspec", "trio"}), (
+        "of these `init` and `doctor` do more"
+    )
+
+
 def modules_after(*args, cwd=ROOT, **environment):
     """What is loaded when a command has run to its end."""
     code = (

@@ -22,6 +22,7 @@ from hub.domain.turn import (
     nobody,
     question,
     situation,
+    told_anew,
     turn,
     turn_after,
     wait_for,
@@ -72,6 +73,35 @@ BUSY = Choice(passed=(PassedBy(OTHER, Exclusion.BUSY, "in use", until=60.0),))
 def test_nobody_knows_when_an_account_in_use_is_free():
     assert wait_for(BUSY, "").unsure
     assert wait_for(NEVER, "") is None
+
+
+def test_a_wait_is_told_by_what_is_known_now():
+    """Its reason and its time stayed those of its beginning: who came free, or was told another reset, did not show."""
+    wait = wait_for(LATER, "nobody: ")
+    other = attrs.evolve(LATER.passed[1], until=70.0)
+    later = told_anew(wait, Choice(passed=(LATER.passed[0], other)))
+    assert later.until == 70.0
+    assert "b/work is free first, at 1970-01-01 00:01:10" in later.reason
+    assert told_anew(later, LATER) == wait
+    assert told_anew(wait_for(BUSY, "nobody: "), LATER) == wait, "nobody knew the time before"
+
+
+def test_a_wait_keeps_its_time_where_no_other_is_known():
+    wait = wait_for(LATER, "nobody: ")
+    used = told_anew(wait, Choice(passed=(LATER.passed[0], *BUSY.passed)))
+    assert (used.until, used.unsure) == (50.0, False), (
+        "when an account in use comes free moves on with the clock"
+    )
+    assert "in use" in used.reason
+    never = told_anew(wait, NEVER)
+    assert (never.until, never.reason) == (50.0, "nobody: b/work: not logged in. Next: log in")
+
+
+def test_of_a_wait_that_is_no_others_to_end_the_time_is_its_own():
+    """A probe of its own account comes when it is due; a wait that names nobody says what it said."""
+    probe = Wait(60.0, "probing. old", ender="others", why="probing. ")
+    assert told_anew(probe, LATER) == attrs.evolve(probe, reason=f"probing. {LATER.said()}")
+    assert told_anew(Wait(60.0, "backing off"), LATER) == Wait(60.0, "backing off")
 
 
 def test_stop_on_a_limit_is_not_meant_for_an_account_in_use():

@@ -201,6 +201,21 @@ async def test_a_replay_gives_the_same_events_at_the_same_places(tmp_path, run_d
             assert bench.events() == live
 
 
+async def test_what_an_agent_once_said_is_told_from_what_it_says(tmp_path, run_dir):
+    """A session took the words of an hour ago for the last ones while the spool of a living agent was read again."""
+    lines = 3000
+    said = "no JSON at all\n" * lines + '{"id": 99, "result": {}}\n' * lines
+    text = f"import signal; print({said!r}, end='', flush=True); signal.pause()"
+    (tmp_path / "agent.py").write_text(text)
+    agent = launched([sys.executable, "-I", "-S", str(tmp_path / "agent.py")], tmp_path)
+    async with bench_of(run_dir, agent) as bench:
+        await bench.until(lambda b: len(b.events()) >= lines)
+    async with bench_of(run_dir, None, attach=True) as bench:
+        await bench.until(lambda b: b.kept and b.kept[-1].current)
+        assert not bench.kept[0].current
+        assert len(bench.events()) == lines
+
+
 async def test_places_rise_and_name_their_stream(tmp_path, run_dir):
     """stdout by offset, then stderr, then the end; all within what a canonical record can hold."""
     async with bench_of(run_dir, speaker(tmp_path, 1)) as bench:

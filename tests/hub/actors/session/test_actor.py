@@ -132,6 +132,20 @@ async def test_a_batch_of_another_dispatch_changes_nothing(made, monkeypatch):
         assert await live.events() == before
 
 
+async def test_what_an_agent_once_said_does_not_answer_what_it_asks_now(made, monkeypatch):
+    """After a daemon's restart `needsInput` was false for as long as the spool of a living agent was read."""
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        record = made.fsm()
+        (session,) = live.daemon.app._sessions.values()
+        once = [AgentEvent(9_000_000, 0, 1, Event(EventType.TEXT, "I look at the folder first."))]
+        await session[1].call(AgentBatch(record["dispatchId"], once, alive=True, current=False))
+        assert made.fsm() == record
+        await session[1].call(AgentBatch(record["dispatchId"], [], alive=True))
+        assert not made.fsm().get("needsInput")
+
+
 async def test_what_led_to_a_request_is_told_before_it(made, monkeypatch):
     """ "Approval needed" stood above the words with which the agent had announced the command."""
     made.configure('\n[[approvals]]\ntool = "shell"\n')

@@ -323,10 +323,10 @@ async def test_of_all_that_it_waited_for_a_session_holds_up_the_one_that_it_take
         )
         for number, target in enumerate((FIRST, SECOND)):
             assert await claims.call(ClaimAccount(f"s-other-{number}", f"d-{number}", target, 1), timeout=10)
-        assert not await parts.routing.free(parts.store.now, wait)
+        assert await parts.routing.look(parts.store.now, wait) == wait
         assert await claims.call(GetClaims("s-later"), timeout=10) == {FIRST: 2, SECOND: 2}
         await claims.call(ReleaseAccount("s-other-1"), timeout=10)
-        assert await parts.routing.free(parts.store.now, wait)
+        assert await parts.routing.look(parts.store.now, wait) is None
         assert await claims.call(GetClaims("s-later"), timeout=10) == {FIRST: 1, SECOND: 1}, (
             "its user's, and ours"
         )
@@ -345,13 +345,13 @@ async def test_whose_work_stays_with_its_account_is_in_line_for_that(two, monkey
         waits = {"session_state": SessionState.WAITING, "wait": wait, "dispatch_id": "", "handoffs_done": 1}
         await parts.store.begin(parts.record(on_limit=OnLimit.WAIT, **waits))
         assert await claims.call(ClaimAccount("s-other", "d-1", FIRST, 1), timeout=10)
-        assert not await parts.routing.free(parts.store.now, wait), "it stays with the one that is busy"
+        assert await parts.routing.look(parts.store.now, wait) == wait, "it stays with the one that is busy"
         assert await claims.call(GetClaims("s-later"), timeout=10) == {FIRST: 2}
         await claims.call(ReleaseAccount("s-other"), timeout=10)
         assert not await claims.call(ClaimAccount("s-later", "d-9", FIRST, 1), timeout=10), (
             "first in, first out"
         )
-        assert await parts.routing.free(parts.store.now, wait)
+        assert await parts.routing.look(parts.store.now, wait) is None
 
 
 async def test_whose_work_stays_with_its_account_holds_up_nobody_who_waits_for_another(two, monkeypatch):
@@ -363,7 +363,7 @@ async def test_whose_work_stays_with_its_account_holds_up_nobody_who_waits_for_a
         waits = {"session_state": SessionState.WAITING, "wait": wait, "dispatch_id": "", "handoffs_done": 1}
         await parts.store.begin(parts.record(on_limit=OnLimit.WAIT, **waits))
         assert await claims.call(ClaimAccount("s-other", "d-1", SECOND, 1), timeout=10)
-        assert not await parts.routing.free(parts.store.now, wait)
+        assert await parts.routing.look(parts.store.now, wait) == wait
         await claims.call(ReleaseAccount("s-other"), timeout=10)
-        assert not await parts.routing.free(parts.store.now, wait)
+        assert await parts.routing.look(parts.store.now, wait) == wait
         assert await claims.call(ClaimAccount("s-later", "d-9", SECOND, 1), timeout=10)

@@ -63,15 +63,16 @@ async def test_an_interrupted_turn_is_told_as_that_and_not_by_the_last_words_of_
 
 @pytest.fixture
 def looks(monkeypatch):
-    """What each look around of a session that waits found; it looks around fifty times a second."""
+    """Whether each look around of a session that waits ended it; it looks around fifty times a second."""
     found = []
-    plain = Routing.free
+    plain = Routing.look
 
     async def looking(self, record, wait):
-        found.append(await plain(self, record, wait))
-        return found[-1]
+        stands = await plain(self, record, wait)
+        found.append(stands is None)
+        return stands
 
-    monkeypatch.setattr(Routing, "free", looking)
+    monkeypatch.setattr(Routing, "look", looking)
     monkeypatch.setattr("hub.actors.session.work._LOOK", 0.02)
     return found
 
@@ -92,6 +93,29 @@ async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(
         await live.ask("sessions", StartRun("write", **order))
         status = await live.until(lambda _: len(looks) >= 5, "it looks around")
         assert (status["sessionState"], status["activeProvider"]) == ("waiting", "demo-first")
+        assert not any(looks)
+
+
+async def test_what_is_said_of_a_wait_is_what_is_known_now(made, monkeypatch, looks):
+    """Until its end the status told why nobody could go on when it began; the log has the wait once."""
+    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"done": "finished"})
+    made.configure()
+    config = made.root / "hub.toml"
+    there = config.read_text()
+    section = "[providers.demo-second]\n"
+    config.write_text(there.replace(f"{section}enabled = true\n", f"{section}enabled = false\n"))
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write"))
+        first = await live.until(lambda status: status["sessionState"] == "waiting", "it waits")
+        assert "demo-second/default: turned off in hub.toml" in first["waitReason"]
+        config.write_text(there.replace(section, f'{section}program = "/nowhere/at/all"\n'))
+        now = await live.until(
+            lambda status: "not installed" in status["waitReason"], "it says what is so now"
+        )
+        assert (now["sessionState"], now["waitUntil"]) == ("waiting", first["waitUntil"])
+        assert "turned off" not in now["waitReason"]
+        assert [event.tag for event in await live.events()].count("waiting") == 1
         assert not any(looks)
 
 
@@ -164,8 +188,8 @@ async def test_work_that_is_not_accepted_waits_for_the_account_that_another_sess
         waiting = await answered(status, lambda s: s["sessionState"] in ("waiting", "failed"))
         assert "demo-second/default: another session works with it" in waiting["waitReason"]
         await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
-        working = await answered(status, lambda s: s["needsInput"])
-        assert working["verified"] is None
+        working = await answered(status, lambda s: s["needsInput"] and s["fsmState"] == "RUNNING")
+        assert working["verified"] is None, "it may ask before it has taken over"
         await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
         ended = await answered(status, lambda s: s["endedAt"])
         assert (ended["sessionState"], ended["verified"]) == ("completed", True)
