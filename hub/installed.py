@@ -32,12 +32,16 @@ def replaced() -> bool:
     return _stamp() != _BEGUN
 
 
-def outdated(hint: str = "") -> HubError:
-    """Why a process that was left behind cannot do what it has not done before, and a daemon's next step, or `hint`."""
+def outdated(hint: str = "", *, retry: bool = False) -> HubError:
+    """Why a process that was left behind cannot do what it has not done before, and a daemon's next step, or `hint`.
+
+    With `retry` it is tried again until it works: by the next daemon.
+    """
     return HubError(
         Code.OUTDATED,
         f"Another hub was installed since this one ({hub.__version__}) was started.",
         hint=hint or f"When its sessions are over: kill {os.getpid()}   Then: hub daemon",
+        retry=retry or None,
     )
 
 

@@ -30,6 +30,7 @@ ARROWS: dict[str, set[str]] = {
     "hub.actors": {
         "hub.api",
         "hub.domain",
+        "hub.installed",
         "hub.io",
         "hub.providers",
         "hub.messages",

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -45,7 +46,8 @@ def copied(place: Path) -> None:
     """What pip does: the old files go, others come."""
     shutil.rmtree(place, ignore_errors=True)
     for name in ("hub", "supervisors"):
-        shutil.copytree(SOURCES / name, place / name)
+        # pip's files have the time of their installation; a file's number may be given anew at once.
+        shutil.copytree(SOURCES / name, place / name, copy_function=shutil.copy)
 
 
 @pytest.fixture
@@ -68,8 +70,9 @@ def served(work: Project, tmp_path: Path) -> Iterator[Installed]:
         for path in ("/api/config/providers", "/api/detect"):  # its start is over: it has loaded every agent
             assert found.get(path)[0] == 200
         yield found
-        daemon.terminate()
-        assert daemon.wait(PATIENCE) == 0, "it ends in order, whatever is installed"
+        if daemon.poll() is None:
+            daemon.terminate()
+            assert daemon.wait(PATIENCE) == 0, "it ends in order, whatever is installed"
 
 
 def test_what_was_loaded_goes_on_and_what_was_not_says_what_to_do(work: Project, served: Installed) -> None:
@@ -86,17 +89,27 @@ def test_what_was_loaded_goes_on_and_what_was_not_says_what_to_do(work: Project,
     assert (status, json.loads(told)["code"]) == (503, "outdated")
 
 
-def test_an_agent_and_its_checks_run_under_the_programs_of_the_hub_that_runs(
+def test_a_session_whose_agent_the_new_hub_does_not_start_waits_for_the_next_daemon(
     work: Project, served: Installed
 ) -> None:
-    """Those of the hub that was installed meanwhile were started: `dispatch_failed`, until the daemon was ended."""
+    """It failed: the runner is a program on the disk, and the new one's knew nothing of the old one's order."""
     copied(served.place)
-    for name in ("main", "command", "core", "proc"):
-        (served.place / "hub" / "io" / "runner" / f"{name}.py").write_text("raise SystemExit(76)\n")
+    (served.place / "hub" / "io" / "runner" / "main.py").write_text("raise SystemExit(70)\n")
     with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as connection:
         connection.request("POST", "/api/run", json.dumps({"task": "write", "verify": ["true"]}), JSON)
         assert connection.getresponse().status == 202
-    record = until(work.ended, "the session ends")
+
+    def waiting() -> Any:
+        return (now := json.loads(served.get("/api/status")[1]))["error"] and now
+
+    told = until(waiting, "it says why it waits")
+    assert (told["error"]["code"], told["sessionState"]) == ("outdated", "starting")
+    assert told["error"]["hint"].startswith(f"Its sessions go on with the next: kill -9 {served.daemon.pid} ")
+    served.daemon.kill()
+    served.daemon.wait(PATIENCE)
+    work.start()
+    record = until(work.ended, "the session goes on with the next daemon, and ends")
+    work.stop()
     assert (record["sessionState"], record["verified"]) == ("completed", True)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import assert_never
@@ -27,6 +28,7 @@ from hub.domain.redaction.events import EventRedactor
 from hub.domain.text.plain import plain
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
+from hub.installed import outdated, replaced
 from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
 from hub.io.runner.framing import Line, LineFramer
 from hub.io.runner.launch import AgentLaunch
@@ -125,13 +127,23 @@ class Adapter(Actor[AdapterInbox]):
         """Ready when the agent runs, or when what is left of its run is found.
 
         Raises:
-            HubError: `dispatch_failed`; the agent certainly does not run.
+            HubError: `dispatch_failed`, or `outdated` where hub was installed anew; the agent certainly does not run.
         """
         if not self._dispatch.attach:
-            await spawn_runner(self._run_dir, self._launch())
+            await self._spawn()
         self._input.remember(untaken(self._run_dir))
         self.ctx.nursery.start_soon(self._follow)
         self.ctx.nursery.start_soon(self._deliver)
+
+    async def _spawn(self) -> None:
+        try:
+            await spawn_runner(self._run_dir, self._launch())
+        except HubError as error:
+            if error.code is Code.DISPATCH_FAILED and replaced():
+                # The runner is a program on the disk, now of another hub. An end in order would stop the session.
+                hint = f"Its sessions go on with the next: kill -9 {os.getpid()}   Then: hub daemon"
+                raise outdated(hint, retry=True) from error
+            raise
 
     async def handle(self, message: AdapterInbox) -> Answer:
         """Pass an order on to the agent. One that has ended needs none; what is answered, the fold has read."""

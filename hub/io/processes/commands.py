@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal as signals
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,10 +17,10 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.io.runner.program import program
 from hub.io.shortage import shortage
 
 MIB = 1024 * 1024
+_PROGRAM = Path(__file__).parents[1] / "runner" / "command.py"
 _STOP_SECONDS = 8.0
 """The program's own graces and a reserve; then it is killed itself."""
 _NAMES = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "SHELL", "USER"})
@@ -139,17 +140,15 @@ async def run_command(
 
 async def _start(command: str, cwd: Path, env: Mapping[str, str]) -> trio.Process:
     try:
-        with program("command", command) as (argv, place):
-            return await trio.lowlevel.open_process(
-                argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=cwd,
-                env=env,
-                pass_fds=(place,),
-                start_new_session=True,
-            )
+        return await trio.lowlevel.open_process(
+            [sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM), command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
     except OSError as error:
         if str(error.filename) == str(cwd):
             raise HubError(Code.WORKTREE_MISSING, f"{cwd} is not there.") from error

@@ -2,7 +2,9 @@
 
 Owns: the shell as its child, and the end of the whole tree below it.
 Must not: read the command's output (it goes straight to the daemon), or import anything outside the standard
-library but the runner's parts (`program.py` says how it is started).
+library but the runner's parts (it is started with `-I -S`).
+
+    python -I -S command.py COMMAND
 
 Its stdin is a lifeline: at its end (the daemon asks for a stop, or is dead) the group gets SIGTERM, and a
 second later everything below it SIGKILL. Its stdout is the command's stdout and stderr. On its stderr it
@@ -13,10 +15,21 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
-from hub.io.runner.agent import reset_signals
-from hub.io.runner.loop import READ, Loop
-from hub.io.runner.proc import PR_SET_PDEATHSIG, become, exterminate, prctl, reap
+# As in main.py: the parts are found in the tree this file stands in, behind the standard library.
+_HERE = os.path.abspath(__file__)
+sys.path.append(_HERE.rpartition("/hub/io/")[0])
+
+from hub.io.runner.agent import reset_signals  # noqa: E402
+from hub.io.runner.loop import READ, Loop  # noqa: E402
+from hub.io.runner.proc import (  # noqa: E402
+    PR_SET_PDEATHSIG,
+    become,
+    exterminate,
+    prctl,
+    reap,
+)
 
 TERM_SECONDS = 1.0
 KILL_SECONDS = 5.0
@@ -94,9 +107,14 @@ def _be_the_shell(command: str, warden: int) -> None:
         os._exit(127)
 
 
-def run(command: str) -> None:
+def main(command: str) -> int:
     """Run the command to its end and report."""
     become("hub-command")
     status = ShellCommand(command).run()
     if status is not None:
         os.write(2, b"%d" % status)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -13,13 +13,13 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import attrs
 import trio
 
-from hub.io.runner.program import program
-
+_PROGRAM = Path(__file__).with_name("main.py")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _GO = b"g"
 _UNUSED = 76
@@ -63,16 +63,14 @@ async def launch(run_dir: Path) -> tuple[int, bytes]:
 
 
 async def _begun(run_dir: Path) -> trio.Process:
-    with program("main", str(run_dir)) as (argv, place):
-        return await trio.lowlevel.open_process(
-            argv,
-            env={"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=(place,),
-            start_new_session=True,
-        )
+    return await trio.lowlevel.open_process(
+        [sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM), str(run_dir)],
+        env={"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
 
 
 async def _go(process: trio.Process) -> tuple[int, bytes]:

@@ -1,8 +1,10 @@
 """The program every agent runs under: it outlives the daemon, and nothing of the agent outlives it.
 
 Owns: the start: launcher, guardian, runner, and who watches whom.
-Must not: import anything outside the standard library but its own parts, all at the start (`program.py` says how it is
-started), or hold more than one agent.
+Must not: import anything outside the standard library but its own parts (it is started with `-I -S`), or hold
+more than one agent.
+
+    python -I -S main.py RUN_DIR
 
 Three processes come of it. The *launcher* is the daemon's child; it forks the others and leaves, so that no
 daemon is their parent and each daemon is like the next. Its exit status is 0 when the agent was started,
@@ -22,9 +24,14 @@ import select
 import signal
 import sys
 
-from hub.io.runner import files as runner_files
-from hub.io.runner.core import Core, seal_key
-from hub.io.runner.proc import become, boot_id, exterminate, name, starttime
+# The parts are imported as `hub.io.*` from the tree this file stands in; behind the standard library, so
+# that no module of it is shadowed. All of it at the start: an upgrade may replace the files while it runs.
+_HERE = os.path.abspath(__file__)
+sys.path.append(_HERE.rpartition("/hub/io/")[0])
+
+from hub.io.runner import files as runner_files  # noqa: E402
+from hub.io.runner.core import Core, seal_key  # noqa: E402
+from hub.io.runner.proc import become, boot_id, exterminate, name, starttime  # noqa: E402
 
 STARTED, TAKEN, FAILED, UNUSED = 0, 75, 70, 76
 KILL_SECONDS = 10.0
@@ -137,9 +144,8 @@ def _identity(guardian: int) -> dict[str, object]:
     }
 
 
-def run(run_dir: str) -> None:
-    """Be this program; never returns."""
+if __name__ == "__main__":
     gc.disable()  # nothing made in a start is garbage
-    status = main(run_dir)
+    status = main(sys.argv[1])
     sys.stderr.flush()
     os._exit(status)  # the agent is on its way: no need to take the interpreter down in order
