@@ -85,6 +85,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     blocking("sessions", "quota", quota.GetProspects, quota.GetStandings)
     blocking("sessions", "claims", claims.GetClaims, claims.RetainClaims)
     blocking("front", "events", events.EventsSince, events.Subscribe)
+    posting("front", "events", "drop", events.Unsubscribe)
     blocking("front", "settings", settings.GetConfig, settings.ProvidersConfigured, settings.PatchProvider)
     blocking("front", "settings", settings.SetKey)
     blocking("front", "settings", settings.AddAccount, settings.SwitchAccount, settings.RemoveAccount)
@@ -105,6 +106,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     blocking("detector", "quota", quota.SpentElsewhere)
     for reader in ("outcomes", "knowledge", "notices"):
         blocking(reader, "events", events.EventsHead, events.Subscribe)
+        posting(reader, "events", "drop", events.Unsubscribe)
     blocking("knowledge", "events", events.EventAppend)
     blocking("notices", "events", events.EventAppend)
     blocking("notices", "settings", settings.GetConfig)
@@ -131,6 +133,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     ):
         blocking("breakers", receiver, message)
     blocking("quota", "events", events.EventAppend, events.EventsHead, events.Subscribe)
+    posting("quota", "events", "drop", events.Unsubscribe)
     blocking("quota", "settings", settings.GetConfig)
     posting("quota", "sessions", "drop", quota.QuotaSeen)
     blocking("events", "audit", audit.AuditAppend, audit.AuditLastEvent)

@@ -1,7 +1,7 @@
 """The event log: an id for ever, then every subscriber, then the disk and the audit log.
 
-Owns: `events.db`, the end of it in memory, and which events are on the audit log.
-Must not: change an event, or keep anything for a subscriber: each reads on from a place of its own.
+Owns: `events.db`, the subscriptions, and which events are on the audit log.
+Must not: change an event, or wait for a subscriber.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import assert_never
@@ -24,7 +25,6 @@ from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places
 from hub.messages.audit import AuditAppend, AuditEntry, AuditLastEvent
 from hub.messages.events import (
-    PAGE,
     EventAppend,
     EventsHead,
     EventsInbox,
@@ -32,13 +32,18 @@ from hub.messages.events import (
     EventsOnRecord,
     EventsSince,
     Subscribe,
+    Subscription,
+    Unsubscribe,
 )
 from supervisors import Actor, ActorDied, Answer, Exit, Ref
 
-_BEHIND = 16_384
-"""Records a subscriber may be behind, once it has been up to date, before it counts as too slow."""
+_QUEUE = 1024
+"""Lists of records a subscriber may be behind before it counts as too slow."""
 _LIST = 100
-"""When so many wait to be told they are, although more are about to come."""
+"""Records of a list at most; when so many wait to be told they are, although more are about to come."""
+_AHEAD = 1
+"""Lists that are in memory for a reader of the past, besides the one that waits for room: if it takes nothing, it costs two
+hundred records, for the rest stays in the log until it takes them."""
 _RECENT = 1024
 """Records that are kept: nearly all that is read of a log is its end, by those who keep up with it."""
 _AUDIT_PAGE = 500
@@ -53,39 +58,23 @@ _id = attrgetter("id")
 _UNAUDITED = frozenset({str(EventType.THINKING), str(EventType.USAGE), str(EventType.RETRY)})
 
 
-@attrs.define(eq=False)
-class Reader:
-    """A subscription: what its reader has not taken stays in the log."""
+@attrs.define
+class _Reader:
+    """A subscription.
 
-    _log: EventLog
-    _after: int
-    _up_to_date: bool
-    """It has once been: nobody is too slow for the past."""
-    lagged: bool = False
+    Attributes:
+        send: To its channel.
+        rereads: What does not fit into its channel is read to it from the log.
+        live: It is given what is published; else `_replay` reads to it.
+        after: Where that has come to; infinite until it first was up to date, for nobody is too slow for the past.
+        lagged: Set when it was dropped as too slow.
+    """
 
-    def taken(self, limit: int = PAGE) -> list[Record]:
-        """As `Subscription`."""
-        found = self._log.after(self._after, limit)
-        if found:
-            self._after = found[-1].id
-        else:
-            self._up_to_date = True
-        return found
-
-    async def receive(self, limit: int = PAGE) -> list[Record]:
-        """As `Subscription`."""
-        await trio.lowlevel.checkpoint()  # whoever lags does not keep the others waiting
-        while not self._lags():
-            if found := self.taken(limit):
-                return found
-            if self._log.over:
-                break
-            await self._log.news.wait()
-        raise trio.EndOfChannel
-
-    def _lags(self) -> bool:
-        self.lagged = self._up_to_date and self._log.published - self._after > _BEHIND
-        return self.lagged
+    send: trio.MemorySendChannel[Sequence[Record]]
+    rereads: bool
+    live: bool
+    after: float = math.inf
+    lagged: trio.Event = attrs.field(factory=trio.Event)
 
 
 class EventLog(Actor[EventsInbox]):
@@ -99,14 +88,15 @@ class EventLog(Actor[EventsInbox]):
         self._places = places
         self._clock = clock
         self._audit = audit
-        self.news = trio.Event()
-        """Set, and another one, when something was published."""
-        self.over = False
-        """Nothing more comes, and what is no longer in memory is not there."""
-        self.published = 0
-        """The newest event that may be read."""
-        self._recent: list[Record] = []
+        self._readers: dict[int, _Reader] = {}
+        self._tokens = itertools.count(1)
+        self._news = trio.Event()
+        self._published = 0
+        """The newest event that the readers were told of. A replay is shown none behind it: that comes by itself."""
+        self._recent: deque[Record] = deque(maxlen=_RECENT)
         """The newest of these, without a gap."""
+        self._begins: deque[int] = deque(maxlen=_QUEUE)
+        """The first record of each of the lists that were published last."""
         self._untold: list[Record] = []
         """Appended, and not published: what is said at once by several agents is told at once."""
         self._syncing = trio.Lock()
@@ -119,14 +109,16 @@ class EventLog(Actor[EventsInbox]):
         """Open the log; tell of a damaged one that was put aside."""
         self._store = EventStore.open(self._places.events_db)
         self._store.tell_damage(int(self._clock() * 1000))
-        self.published = self._store.last_id
+        self._published = self._store.last_id
         self.ctx.nursery.start_soon(self._keep_audited)
 
     async def stopped(self, exit: Exit) -> None:
         """End every subscription, and close the database."""
+        for token in [token for token, reader in self._readers.items() if reader.rereads]:
+            self._drop(token)  # it comes back with `since`: no task can be started any more that reads to it
         self._tell()
-        self.over = True
-        self.news.set()
+        for token in list(self._readers):
+            self._drop(token)
         if hasattr(self, "_store"):
             self._store.close()
 
@@ -146,7 +138,7 @@ class EventLog(Actor[EventsInbox]):
                 return message.answer(await self._append(events, spooled=spooled))
             case EventsSince(since=since, limit=limit, session_id=session_id, until=until, newest=newest):
                 if until is None and not newest:
-                    return message.answer(self.after(since, limit, session_id))
+                    return message.answer(self._after(since, limit, session_id))
                 return message.answer(self._store.since(since, limit, session_id, until, newest=newest))
             case EventsOfDispatch(dispatch_id=dispatch_id, tag=tag, limit=limit):
                 return message.answer(self._store.for_dispatch(dispatch_id, tag, limit))
@@ -155,8 +147,10 @@ class EventLog(Actor[EventsInbox]):
             case EventsOnRecord():
                 return self.answer_later(message, self._on_record(self._store.last_id))
             case Subscribe(since=since):
-                after = self.published if since is None else since
-                return message.answer(Reader(self, after, up_to_date=since is None))
+                return message.answer(self._subscribe(since))
+            case Unsubscribe(token=token):
+                self._drop(token)
+                return message.handled()
             case _:
                 assert_never(message)
 
@@ -177,28 +171,79 @@ class EventLog(Actor[EventsInbox]):
     def _tell(self) -> None:
         fresh, self._untold = self._untold, []
         if fresh:
-            self.published = fresh[-1].id
-            self._recent = [*self._recent, *fresh][-_RECENT:]
-            self.news.set()
-            self.news = trio.Event()
+            self._published = fresh[-1].id
+            self._recent += fresh
+            for begins in range(0, len(fresh), _LIST):
+                self._publish(fresh[begins : begins + _LIST])
+            self._news.set()
+            self._news = trio.Event()
 
     async def _sync(self) -> None:
         async with self._syncing:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(self._store.sync)
 
-    def after(self, after: int, limit: int, session_id: str = "") -> list[Record]:
-        """What comes after; from memory where that reaches back far enough, as it does but for a start or a flood.
+    def _publish(self, records: Sequence[Record]) -> None:
+        self._begins.append(records[0].id)
+        for token, reader in list(self._readers.items()):
+            try:
+                if reader.live:
+                    reader.send.send_nowait(records)
+                elif reader.after + 1 < self._begins[0]:
+                    self._lag(token, reader)
+            except trio.BrokenResourceError:
+                self._drop(token)
+            except trio.WouldBlock:
+                if not reader.rereads:
+                    self._lag(token, reader)
+                    continue
+                reader.live, reader.after = False, records[0].id - 1
+                self.ctx.nursery.start_soon(self._replay, token, reader, records[0].id - 1)
 
-        A reader is shown none behind what was published: that comes by itself.
+    def _subscribe(self, since: int | None) -> Subscription:
+        """What is to come waits in the channels, and is the same for all; what was read of the past is each reader's own."""
+        token = next(self._tokens)
+        live = since is None
+        send, channel = trio.open_memory_channel[Sequence[Record]](_QUEUE if live else _AHEAD)
+        reader = self._readers[token] = _Reader(send, rereads=not live, live=live)
+        if since is not None:
+            self.ctx.nursery.start_soon(self._replay, token, reader, since)
+        return Subscription(token, channel, reader.lagged)
+
+    async def _replay(self, token: int, reader: _Reader, after: int) -> None:
+        """Read the log to a reader as fast as it takes it; it is live where nothing newer is left.
+
+        Between the look that finds nothing and the mark that it is live nothing can be published: no gap, no double.
         """
+        try:
+            while page := self._after(after, _LIST):
+                await reader.send.send(page)
+                after = page[-1].id
+                if reader.after < math.inf:
+                    reader.after = after
+        except (trio.BrokenResourceError, trio.ClosedResourceError):  # the reader has gone, or was dropped
+            self._drop(token)
+        else:
+            reader.live = True
+
+    def _lag(self, token: int, reader: _Reader) -> None:
+        reader.lagged.set()
+        self._drop(token)
+
+    def _drop(self, token: int) -> None:
+        reader = self._readers.pop(token, None)
+        if reader is not None:
+            reader.send.close()
+
+    def _after(self, after: int, limit: int, session_id: str = "") -> list[Record]:
+        """What comes after; from memory where that reaches back far enough, as it does but for a start or a flood."""
         recent = self._recent
         if not recent or after + 1 < recent[0].id:
-            return [] if self.over else self._store.since(after, limit, session_id, self.published)
-        begins = bisect_right(recent, after, key=_id)
-        if not session_id:
-            return recent[begins : begins + limit]
-        found = (r for r in recent[begins:] if r.meta.get("sessionId") == session_id)
+            return self._store.since(after, limit, session_id, self._published)
+        begins = bisect_right(recent, after, key=_id)  # who keeps up asks for the last few of them
+        found = (
+            r for r in itertools.islice(recent, begins, None) if session_id in ("", r.meta.get("sessionId"))
+        )
         return list(itertools.islice(found, limit))
 
     async def _on_record(self, head: int) -> None:
@@ -217,11 +262,11 @@ class EventLog(Actor[EventsInbox]):
         """Put the agents' events on the audit log, in order and each once, whatever dies in between."""
         cursor = -1
         while True:
-            news = self.news
+            news = self._news
             try:
                 if cursor < 0:
                     cursor = self._offered(await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT))
-                while page := self.after(cursor, _AUDIT_PAGE):
+                while page := self._after(cursor, _AUDIT_PAGE):
                     again = trio.current_time() + _AUDIT_LINGER
                     # The audit log never tells of an event that a power cut could take back.
                     await self._sync()

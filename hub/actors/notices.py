@@ -31,7 +31,7 @@ from hub.errors import HubError
 from hub.io.processes.commands import base_env
 from hub.messages.events import EventsInbox
 from hub.messages.settings import GetConfig
-from supervisors import Actor, Ref
+from supervisors import Actor, Exit, Ref
 
 TIMEOUT = 30.0
 """Seconds that the user's program may take."""
@@ -58,6 +58,10 @@ class Notices(Actor[Never]):
     async def continue_(self) -> None:
         """Follow the log from here on."""
         self.ctx.nursery.start_soon(self._follower.follow, self._take)
+
+    async def stopped(self, exit: Exit) -> None:
+        """Leave the log."""
+        self._follower.leave()
 
     async def _place(self, head: int) -> int:
         return head if self._upto < 0 or self._upto > head else self._upto

@@ -28,7 +28,7 @@ from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
 from hub.messages.events import EventsInbox
 from hub.messages.outcomes import GetCosts, GetOutcomes, OutcomesInbox
-from supervisors import Actor, Answer, Ref
+from supervisors import Actor, Answer, Exit, Ref
 
 _ROWS = 5000
 """Rows of costs that are kept."""
@@ -69,6 +69,10 @@ class Outcomes(Actor[OutcomesInbox]):
             kept, _ = self._store.load()
             self._kept = kept or self._kept
         self.ctx.nursery.start_soon(self._follower.follow, self._take)
+
+    async def stopped(self, exit: Exit) -> None:
+        """Leave the log."""
+        self._follower.leave()
 
     async def handle(self, message: OutcomesInbox) -> Answer:
         """Answer with the tally."""

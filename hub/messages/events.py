@@ -1,22 +1,20 @@
 """What the event log is asked and given.
 
 Owns: those message types, all frozen values.
-Must not: hold behaviour, or anything that is not plain data but a subscription, which is how events reach a client.
+Must not: hold behaviour, or anything that is not plain data but the channel of a subscription, which is how events
+reach a client.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import attrs
+import trio
 
 from hub.domain.event import Record
 from hub.io.events.store import NewEvent
-from supervisors import Call
-
-PAGE = 100
-"""Records that are taken at once, where nothing else is said."""
+from supervisors import Call, Cast
 
 
 @attrs.frozen
@@ -70,24 +68,27 @@ class Subscribe(Call["Subscription"]):
     since: int | None = None
 
 
-class Subscription(Protocol):
-    """A reader's place in the log: lists of records, in order, with no gap and no double.
+@attrs.frozen
+class Unsubscribe(Cast):
+    """Ends a subscription."""
 
-    Nothing is kept for its reader, and nobody is told when it leaves.
+    token: int
+
+
+@attrs.frozen
+class Subscription:
+    """A live view of the log: lists of records, in order, with no gap and no double.
+
+    The channel ends when the reader is too slow (`lagged` is then set by the log) or the log goes down. Where it began with
+    `since`, what the reader had not caught up with by then is not in the channel: it comes to a subscription after the last
+    record that was taken.
     """
 
-    lagged: bool
-    """Whether it has ended because its reader, once up to date, fell too far behind."""
-
-    def taken(self, limit: int = PAGE) -> list[Record]:
-        """What follows now, at most `limit`; empty where nothing newer is there."""
-
-    async def receive(self, limit: int = PAGE) -> list[Record]:
-        """What follows, at least one, when it is there; a cancelled call takes nothing.
-
-        Raises:
-            trio.EndOfChannel: The reader is too slow, or the log went down: it asks anew, after the last it took.
-        """
+    token: int
+    channel: trio.MemoryReceiveChannel[Sequence[Record]]
+    lagged: trio.Event
 
 
-EventsInbox = EventAppend | EventsHead | EventsOfDispatch | EventsOnRecord | EventsSince | Subscribe
+EventsInbox = (
+    EventAppend | EventsHead | EventsOfDispatch | EventsOnRecord | EventsSince | Subscribe | Unsubscribe
+)

@@ -76,6 +76,8 @@ class Connection:
         self._context = context
         self._stream = stream
         self._send_lock = trio.Lock()
+        self._unsent = b""
+        """What the kernel did not take of a `write_now`: it goes before everything else."""
         self._sending: trio.CancelScope | None = None
         self._handling: trio.CancelScope | None = None
         self._lifetime = trio.CancelScope()
@@ -139,7 +141,8 @@ class Connection:
         state = ConnectionState({CALLER: self._caller})
         shared = (self._app, self._config, self._context, self._tasks, state, False, peer, own, self._send)
         wrapper = ProtocolWrapper(*shared)
-        wrapper.protocol = self._http = _Http1(*shared)
+        wrapper.protocol = self._http = http = _Http1(*shared)
+        http.write_now = self.write_now
         return wrapper
 
     async def _read(self) -> None:
@@ -159,13 +162,28 @@ class Connection:
             self.served = self.served or event.idle
             self._live(idle=event.idle)
 
+    def write_now(self, data: bytes) -> bool:
+        """Sends all of it without a wait of the caller's, or, where others' bytes are on their way, nothing.
+
+        What the kernel does not take at once is sent by a task of the connection, under the same deadline.
+        """
+        if self._send_lock.locked() or self._unsent:
+            return False
+        try:
+            self._unsent = data[self._send_now(data) :]
+        except OSError:
+            self._stream.socket.close()  # the reader then finds it closed, and tells the request
+        if self._unsent:
+            self._tasks.spawn(self._send_bytes, b"")
+        return True
+
     async def _send_bytes(self, data: bytes) -> None:
         if self._left:
             return
         try:
-            if not self._send_lock.locked():  # else other bytes come first
+            if not (self._send_lock.locked() or self._unsent):  # else other bytes come first
                 data = data[self._send_now(data) :]
-            if data:
+            if data or self._unsent:
                 await self._send_rest(data)
         except (*_GONE, trio.TooSlowError):
             # The reader then finds the stream closed, and tells the requests.
@@ -180,6 +198,7 @@ class Connection:
 
     async def _send_rest(self, data: bytes) -> None:
         async with self._send_lock:
+            data, self._unsent = self._unsent + data, b""
             rest = memoryview(data)
             # Shielded: half a frame would spoil the stream for the close code that must follow it.
             with trio.move_on_after(SEND_TIMEOUT, shield=True) as self._sending:
@@ -295,6 +314,8 @@ _PIECES = ("http.request", "websocket.receive")
 class _Http1(H11Protocol):
     """HTTP/1.1, with WebSockets that have bounds, and problem documents for what is not HTTP."""
 
+    write_now: Callable[[bytes], bool]
+
     @property
     def unfinished(self) -> bool:
         """Whether the body of a request is still to come."""
@@ -317,7 +338,7 @@ class _Http1(H11Protocol):
             self.stream_send, STREAM_ID,
         )  # fmt: skip
         if isinstance(stream, Socket):
-            stream.accepted = trio.Event()
+            stream.write_now, stream.accepted = self.write_now, trio.Event()
             self.connection = H11WSConnection(cast("h11.Connection", self.connection))
         await stream.handle(
             Request(

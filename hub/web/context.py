@@ -9,7 +9,8 @@ A call raises `HubError` (its problem document is served), `supervisors.ActorDie
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVar
 
 import attrs
@@ -18,6 +19,7 @@ import trio
 from hub.domain.session import WHOLE_ID
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
+from hub.messages.events import Subscribe, Subscription, Unsubscribe
 from hub.messages.session import GetSessionFacts
 from supervisors import Call, NodeInfo, Ref
 
@@ -82,6 +84,16 @@ class Context:
             HubError: `trust_needed`.
         """
         await trio.to_thread.run_sync(self.insist_on_trust, said)
+
+    @asynccontextmanager
+    async def subscribe(self, since: int | None) -> AsyncIterator[Subscription]:
+        """A live view of the event log that starts after `since`, or with what comes next where it is None."""
+        found = await self.call(Subscribe(since))
+        try:
+            with found.channel:
+                yield found
+        finally:
+            self.ref(Unsubscribe).try_cast(Unsubscribe(found.token))
 
 
 Handler = Callable[[Context, Any], Awaitable[Any]]

@@ -24,17 +24,27 @@ class Encoder:
     """
 
     def __init__(self) -> None:
-        self._cache: dict[int, tuple[Record, bytes]] = {}
+        self._cache: dict[int, tuple[Record, bytes, bytes]] = {}
 
     def json(self, record: Record) -> bytes:
         """The record as in `GET /api/events`."""
+        return self._known(record)[1]
+
+    def frame(self, record: Record) -> bytes:
+        """The same as a WebSocket message."""
+        return self._known(record)[2]
+
+    def frames(self, records: Sequence[Record], *, batch: bool) -> bytes:
+        """The messages of a client that takes one record in each, or arrays of up to `MAX_BATCH`."""
+        if not batch:
+            return b"".join(map(self.frame, records))
+        arrays = [records[start : start + MAX_BATCH] for start in range(0, len(records), MAX_BATCH)]
+        return b"".join(text_frame(b"[%s]" % b",".join(map(self.json, array))) for array in arrays)
+
+    def _known(self, record: Record) -> tuple[Record, bytes, bytes]:
         slot = record.id % CACHED
         known = self._cache.get(slot)
         if known is None or known[0] is not record:
-            known = self._cache[slot] = (record, encode(record.to_json()))
-        return known[1]
-
-    def frames(self, records: Sequence[Record], *, batch: bool) -> bytes:
-        """The WebSocket messages of a client that takes one record in each, or the one of a client that takes an array."""
-        texts = [self.json(record) for record in records]
-        return b"".join(map(text_frame, [b"[%s]" % b",".join(texts)] if batch else texts))
+            json = encode(record.to_json())
+            known = self._cache[slot] = (record, json, text_frame(json))
+        return known

@@ -94,8 +94,11 @@ async def serve(
     streams = Streams(context, stop, redact)
     app = create_app(context, policy, streams, port=bound.port, project=project, redact=redact, tools=tools)
     with Owners() as owners:
-        server = _Server(ASGIWrapper(cast("Any", app)), doors, owners, known=not token)
-        await server.run(stop, task_status)
+        async with trio.open_nursery() as beside:
+            beside.start_soon(streams.feed.run)
+            server = _Server(ASGIWrapper(cast("Any", app)), doors, owners, known=not token)
+            await server.run(stop, task_status)
+            beside.cancel_scope.cancel()
 
 
 class _Server:

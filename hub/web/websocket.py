@@ -13,7 +13,8 @@ after the limit is passed, and drops the connection without a code when a frame 
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import attrs
 import trio
@@ -90,6 +91,8 @@ RESTART = Close(1012, "the event log is restarting; come back with since")
 TOO_SLOW = Close(1013, "too slow; come back with since")
 FAULT = Close(1011, "hub made a mistake")
 FRAMES = "hub.frames"
+WRITE_NOW = "hub.write_now"
+"""`(frames) -> bool`: whether they were taken; not while the client is behind."""
 
 
 def text_frame(payload: bytes) -> bytes:
@@ -111,6 +114,8 @@ _TWO_BYTES, _EIGHT_BYTES = 126, 127
 class Socket(WSStream):
     """One WebSocket over HTTP/1.1."""
 
+    write_now: Callable[[bytes], bool]
+    """The connection's own."""
     accepted: trio.Event
     """Set once the handshake is answered."""
 
@@ -137,6 +142,9 @@ class Socket(WSStream):
         except LocalProtocolError:
             return b""
 
+    def _write_frames(self, frames: bytes) -> bool:
+        return self.closed or self.connection.state is not ConnectionState.OPEN or self.write_now(frames)
+
     async def _accept(self, message: WebsocketAcceptEvent) -> None:
         deflate = BoundedDeflate(self.config.websocket_max_message_size)
         agreed = self._negotiate(deflate)
@@ -144,6 +152,7 @@ class Socket(WSStream):
         headers += [(b"sec-websocket-extensions", agreed)] if agreed else []
         self.connection = Connection(ConnectionType.SERVER, [deflate])
         self.state = ASGIWebsocketState.CONNECTED
+        cast("Any", self.scope["extensions"])[WRITE_NOW] = self._write_frames
         await self.send(Response(stream_id=self.stream_id, status_code=status, headers=headers))
         self.accepted.set()
         if self.config.websocket_ping_interval is not None:

@@ -14,9 +14,8 @@ import re
 import subprocess
 import sys
 import time
-from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,7 @@ from typing import Any
 import attrs
 import trio
 
-from hub.actors.events import Reader
 from hub.domain.event import Record
-from hub.messages.events import Subscribe
 from hub.web.doors import Bound, Doors
 from hub.web.encoder import Encoder
 from hub.web.server import serve
@@ -40,37 +37,41 @@ PEER = "bare Trio TCP"
 CASES = ((1, False), (10, False), (10, True), (100, True))
 
 
+@attrs.define
+class View:
+    channel: trio.MemoryReceiveChannel[Sequence[Record]]
+    lagged: trio.Event
+
+
 class Source:
     """A log that says something every millisecond."""
 
     def __init__(self) -> None:
-        self.over = False
-        self.news = trio.Event()
-        self.published = 0
-        self._recent: list[Record] = []
+        self.readers: set[trio.MemorySendChannel[Sequence[Record]]] = set()
 
-    async def call(self, message: Subscribe, timeout: float = 0) -> Reader:
-        return Reader(self, self.published, up_to_date=True)
-
-    def after(self, after: int, limit: int) -> list[Record]:
-        begins = bisect_right(self._recent, after, key=lambda record: record.id)
-        return self._recent[begins : begins + limit]
+    @asynccontextmanager
+    async def subscribe(self, since: int | None) -> AsyncIterator[View]:
+        send, receive = trio.open_memory_channel[Sequence[Record]](4096)
+        self.readers.add(send)
+        try:
+            yield View(receive, trio.Event())
+        finally:
+            self.readers.discard(send)
 
     async def run(self) -> None:
-        start = trio.current_time()
+        number, start = 0, trio.current_time()
         while True:
-            self.published += 1
+            number += 1
             meta = {
                 "at": time.monotonic_ns(),
                 "sessionId": "s-20261121-000000",
                 "provider": "claude",
                 "tool": "Bash",
             }
-            fresh = Record(self.published, "12:00:00.000", "tool_result", "x" * 180, meta)
-            self._recent = [*self._recent, fresh][-4096:]
-            self.news.set()
-            self.news = trio.Event()
-            await trio.sleep_until(start + self.published / RATE)
+            records = [Record(number, "12:00:00.000", "tool_result", "x" * 180, meta)]
+            for send in self.readers:
+                send.send_nowait(records)
+            await trio.sleep_until(start + number / RATE)
 
 
 async def floor(source: Source, *, task_status: trio.TaskStatus[Bound]) -> None:
@@ -81,10 +82,13 @@ async def floor(source: Source, *, task_status: trio.TaskStatus[Bound]) -> None:
         await stream.receive_some(65536)
         await stream.send_all(b"HTTP/1.1 101 \r\nUpgrade: websocket\r\n\r\n")
         with suppress(trio.BrokenResourceError):
-            view = await source.call(Subscribe())
-            while True:
-                records = await view.receive(4096)
-                await stream.send_all(encoder.frames(records, batch=False))
+            async with source.subscribe(None) as view:
+                while True:
+                    records = list(await view.channel.receive())
+                    with suppress(trio.WouldBlock):
+                        while True:
+                            records += view.channel.receive_nowait()
+                    await stream.send_all(b"".join(map(encoder.frame, records)))
 
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     task_status.started(Bound(*listeners[0].socket.getsockname()[:2]))

@@ -7,6 +7,7 @@ Tests: tests/hub/actors/common/test_follower.py
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -15,7 +16,7 @@ import trio
 
 from hub.actors.common.condition import Condition
 from hub.domain.event import Record
-from hub.messages.events import EventsHead, Subscribe, Subscription
+from hub.messages.events import EventsHead, Subscribe, Unsubscribe
 from supervisors import ActorDied, Ref
 
 _Take = Callable[[Sequence[Record]], Awaitable[None]]
@@ -36,7 +37,7 @@ class LogFollower:
         breath: Seconds in which what comes is left to be read together.
     """
 
-    events: Ref[EventsHead | Subscribe]
+    events: Ref[EventsHead | Subscribe | Unsubscribe]
     place: Callable[[int], Awaitable[int]]
     breath: float = _BREATH
     _cursor: int = -1
@@ -44,6 +45,7 @@ class LogFollower:
     _wanted: int = 0
     """The newest event that somebody waits for, or waited for."""
     _hurry: Condition = attrs.field(factory=Condition)
+    _token: int | None = None
 
     async def follow(self, take: _Take) -> None:
         """For ever: all that have come by then, and after each breath, which whoever waits for one of them ends.
@@ -57,9 +59,13 @@ class LogFollower:
                 since = await self.place(head)
                 self._moved(since)
                 self._wanted = min(self._wanted, head)  # of a log that was put aside nothing is waited for
-                await self._read(await self.events.call(Subscribe(since), timeout=_TIMEOUT), take)
+                found = await self.events.call(Subscribe(since), timeout=_TIMEOUT)
+                self._token = found.token
+                with found.channel:
+                    await self._read(found.channel, take)
             except (ActorDied, trio.TooSlowError):
                 await self.events.wait_alive(math.inf)
+            self._token = None
 
     def _moved(self, cursor: int) -> None:
         """All up to this event has been read."""
@@ -80,15 +86,18 @@ class LogFollower:
         """
         await self.reach(await self.events.call(EventsHead(), timeout=_TIMEOUT))
 
-    async def _read(self, found: Subscription, take: _Take) -> None:
-        while True:
-            try:
-                page = await found.receive()
-            except trio.EndOfChannel:
-                return
-            while len(page) < _PAGE and (more := found.taken()):
-                page += more
-                await trio.lowlevel.checkpoint()
+    def leave(self) -> None:
+        """Ends the subscription."""
+        if self._token is not None:
+            self.events.try_cast(Unsubscribe(self._token))
+
+    async def _read(self, channel: trio.MemoryReceiveChannel[Sequence[Record]], take: _Take) -> None:
+        async for records in channel:
+            page = list(records)
+            with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
+                while len(page) < _PAGE:
+                    await trio.lowlevel.checkpoint()  # the log reads on where that was the past
+                    page += channel.receive_nowait()
             await take(page)
             self._moved(page[-1].id)
             if len(page) < _PAGE:

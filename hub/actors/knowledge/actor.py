@@ -91,7 +91,8 @@ class Knowledge(Actor[KnowledgeInbox]):
         self.ctx.nursery.start_soon(self._live)
 
     async def stopped(self, exit: Exit) -> None:
-        """The database is closed behind a batch under way, and nobody is told of the closing."""
+        """Leave the log; the database is closed behind a batch under way, and nobody is told of the closing."""
+        self._follower.leave()
         if self._work is not None:
             self._work.cancel_scope.cancel(reason="the actor stops")
 

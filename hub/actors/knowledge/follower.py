@@ -43,7 +43,7 @@ class Follower:
         self._worktree_of = worktree_of
         self._heard = heard
         """Is given each event, once it is in."""
-        self.reach = self._log.reach
+        self.leave, self.reach = self._log.leave, self._log.reach
 
     async def follow(self, store: GraphStore) -> None:
         """Into this database, for ever.

@@ -94,7 +94,8 @@ class Quota(Actor[QuotaInbox]):
         self.ctx.nursery.start_soon(self._poll)
 
     async def stopped(self, exit: Exit) -> None:
-        """Write down what is not written yet."""
+        """Leave the log, and write down what is not written yet."""
+        self._follower.leave()
         if self._dirty.is_set():
             await self._save()
 

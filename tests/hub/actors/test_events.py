@@ -20,7 +20,7 @@ from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places
 from hub.message_map import slot_of
 from hub.messages.audit import AuditHistory
-from hub.messages.events import EventAppend, EventsOnRecord, EventsSince, Subscribe
+from hub.messages.events import EventAppend, EventsOnRecord, EventsSince, Subscribe, Unsubscribe
 from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import Recorder, kill, running
 from tests.waiting import answered
@@ -148,9 +148,10 @@ async def test_replay_and_live_meet_without_gap_or_double(folder):
         got, ends = [[] for _ in views], [trio.Event() for _ in views]
 
         async def read(view, into, end):
-            while not into or into[-1] < 3000:
-                into += [r.id for r in await view.receive()]
-            end.set()
+            async for records in view.channel:
+                into += [r.id for r in records]
+                if into[-1] == 3000:
+                    end.set()
 
         async with trio.open_nursery() as nursery:
             for view, into, end in zip(views, got, ends, strict=True):
@@ -160,49 +161,21 @@ async def test_replay_and_live_meet_without_gap_or_double(folder):
             with trio.fail_after(CALL):
                 for end in ends:
                     await end.wait()
+            for view in views:
+                await logs.events.ref.cast(Unsubscribe(view.token))
         assert got == [list(range(first, 3001)) for first in (1, 1235, 2501, 2501)]
 
 
-async def rest(view):
-    """The ids of all that still comes."""
-    found = []
-    with trio.fail_after(CALL), suppress(trio.EndOfChannel):
-        while True:
-            found += [record.id for record in await view.receive()]
-    return found
-
-
-@pytest.mark.parametrize("since", [None, 0])
-async def test_who_was_up_to_date_and_falls_far_behind_is_told_so(folder, monkeypatch, since):
-    """Others are not held up."""
-    monkeypatch.setattr(events, "_BEHIND", 8)
+async def test_a_reader_that_takes_nothing_is_dropped_as_lagged(folder, monkeypatch):
+    """It gets what was queued, then the end, and is told why; others are not held up."""
+    monkeypatch.setattr(events, "_QUEUE", 8)
     async with logs_of(folder) as logs:
-        slow = await logs.events.ref.call(Subscribe(since), timeout=CALL)
-        assert slow.taken() == []
-        for n in range(8):
+        slow = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        for n in range(10):
             await logs.append(own(str(n)))
-        assert [record.id for record in await slow.receive(1)] == [1]
-        for n in range(2):
-            await logs.append(own(str(n)))
-        assert not slow.lagged
-        assert await rest(slow) == []
-        assert slow.lagged
+        assert slow.lagged.is_set()
+        assert [r.id async for records in slow.channel for r in records] == list(range(1, 9))
         assert (await logs.append(own("after"))) == [11]
-
-
-async def test_nobody_is_too_slow_for_the_past(folder, monkeypatch):
-    monkeypatch.setattr(events, "_BEHIND", 8)
-    async with logs_of(folder) as logs:
-        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
-        got = []
-        for n in range(12):
-            await logs.append(*(own(str(n)) for n in range(3)))
-            got += [record.id for record in await view.receive(1)]
-        assert got == list(range(1, 13))
-        with trio.fail_after(CALL):
-            while got[-1] < 36:
-                got += [record.id for record in await view.receive(5)]
-        assert got == list(range(1, 37))
 
 
 async def test_what_several_say_at_once_is_told_at_once(folder, monkeypatch):
@@ -214,24 +187,11 @@ async def test_what_several_say_at_once_is_told_at_once(folder, monkeypatch):
             async with trio.open_nursery() as nursery:
                 for one in news:
                     nursery.start_soon(logs.events.ref.call, EventAppend([one], spooled=True), CALL)
+            return [[r.id for r in live.channel.receive_nowait()] for _ in range(_waiting(live))]
 
-        lists = []
-
-        async def read():
-            while True:
-                lists.append([record.id for record in await live.receive()])
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(read)
-            await trio.testing.wait_all_tasks_blocked()
-            await told(said(1), said(2), said(3))
-            await trio.testing.wait_all_tasks_blocked()
-            assert lists == [[1, 2, 3]]
-            monkeypatch.setattr(events, "_LIST", 2)
-            await told(*map(said, range(4, 9)))
-            await trio.testing.wait_all_tasks_blocked()
-            assert [number for told in lists for number in told] == list(range(1, 9))
-            nursery.cancel_scope.cancel()
+        assert await told(said(1), said(2), said(3)) == [[1, 2, 3]]
+        monkeypatch.setattr(events, "_LIST", 2)
+        assert await told(*map(said, range(4, 9))) == [[4, 5], [6, 7], [8]]
 
 
 async def test_what_waits_to_be_told_is_told_where_the_next_is_not_taken(folder):
@@ -242,7 +202,7 @@ async def test_what_waits_to_be_told_is_told_where_the_next_is_not_taken(folder)
         assert logs.events.ref.try_cast(EventAppend([said(1)], spooled=True))
         with pytest.raises(HubError):
             await logs.events.ref.call(EventAppend([said(2)], spooled=True), timeout=CALL)
-        assert [r.id for r in live.taken()] == [1]
+        assert [r.id for r in live.channel.receive_nowait()] == [1]
 
 
 async def test_what_waits_to_be_told_waits_for_no_disk(folder, monkeypatch):
@@ -254,34 +214,124 @@ async def test_what_waits_to_be_told_waits_for_no_disk(folder, monkeypatch):
         assert logs.events.ref.try_cast(EventAppend([said(1)], spooled=True))
         assert logs.events.ref.try_cast(EventAppend([own("later")]))
         await trio.testing.wait_all_tasks_blocked(0.01)
-        told = [r.id for r in live.taken()]
+        told = [[r.id for r in live.channel.receive_nowait()] for _ in range(_waiting(live))]
         disk.set()
-        assert told == [1]
-        assert [r.id for r in await live.receive()] == [2]
+        assert told == [[1]]
+        assert [r.id for r in await live.channel.receive()] == [2]
 
 
-@pytest.mark.parametrize("since", [None, 0])
-async def test_who_follows_costs_no_task(folder, since):
+def _waiting(subscription):
+    return subscription.channel.statistics().current_buffer_used
+
+
+async def test_a_long_replay_waits_for_its_reader(folder, monkeypatch):
+    """What is not taken stays in the file: a reader that stalls costs two lists of memory, and is not lagged.
+
+    Two hundred sockets that asked for the past and read nothing cost half a gigabyte: each had a hundred thousand records.
+    """
+    monkeypatch.setattr(events, "_LIST", 10)
+    async with logs_of(folder) as logs:
+        await logs.append(*(own(str(n)) for n in range(100)))
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        for n in range(20):
+            await logs.append(own(f"more {n}"))
+        assert [r.id for r in _at_hand(view)] == list(range(1, 21))
+        assert not view.lagged.is_set()
+        got = []
+        with trio.fail_after(CALL):
+            while len(got) < 100:
+                got += [r.id for r in await view.channel.receive()]
+        assert got == list(range(21, 121))
+
+
+def _at_hand(subscription):
+    """What is in memory for a reader: in its channel, and in the hand of a task that waits for room there."""
+    found = []
+    with suppress(trio.WouldBlock):
+        while True:
+            found += subscription.channel.receive_nowait()
+    return found
+
+
+async def test_what_a_reader_was_too_busy_for_is_read_to_it_from_the_log(folder, monkeypatch):
+    """However many lists it came in, and however long: it was one list, of any length, besides a thousand that waited."""
+    monkeypatch.setattr(events, "_LIST", 10)
+    async with logs_of(folder) as logs:
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        for n in range(100):
+            await logs.append(own(str(n)))
+        await logs.append(*(own(str(n)) for n in range(100)))
+        await trio.testing.wait_all_tasks_blocked()
+        taken = [_at_hand(view)]
+        while taken[-1]:
+            await trio.testing.wait_all_tasks_blocked()
+            taken.append(_at_hand(view))
+        assert max(map(len, taken)) <= 20
+        assert [r.id for records in taken for r in records] == list(range(1, 201))
+        await logs.append(own("at once"))
+        assert [r.id for r in view.channel.receive_nowait()] == [201]
+
+
+async def test_who_is_up_to_date_costs_no_task(folder):
     """However its subscription began: each list was a turn of one more task for every client."""
     async with logs_of(folder) as logs:
         await trio.testing.wait_all_tasks_blocked()
         before = trio.lowlevel.current_statistics().tasks_living
-        view = await logs.events.ref.call(Subscribe(since), timeout=CALL)
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
         for n in range(1, 4):
             await logs.append(said(n))
-            assert [r.id for r in await view.receive()] == [n]
+            assert [r.id for r in await view.channel.receive()] == [n]
         assert trio.lowlevel.current_statistics().tasks_living == before
 
 
-async def test_a_wait_that_is_cancelled_takes_nothing(folder):
-    """A stream of server-sent events breaks off its wait at each heartbeat."""
+@pytest.mark.parametrize("takes", [0, 1])
+async def test_a_reader_from_the_past_that_falls_behind_is_dropped_as_lagged(folder, monkeypatch, takes):
+    """A list now and then does not make up for a thousand: it could be three thousand behind."""
+    monkeypatch.setattr(events, "_QUEUE", 8)
     async with logs_of(folder) as logs:
         view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
-        await logs.append(said(1))
-        with trio.CancelScope() as scope:
-            scope.cancel()
-            await view.receive()
-        assert [r.id for r in await view.receive()] == [1]
+        await trio.testing.wait_all_tasks_blocked()
+        for n in range(7):
+            await logs.append(own(str(n)))
+        for _ in range(takes):
+            view.channel.receive_nowait()
+        assert not view.lagged.is_set()
+        for n in range(5):
+            await logs.append(own(str(n)))
+        assert view.lagged.is_set()
+        with trio.fail_after(CALL):
+            got = [r.id async for records in view.channel for r in records]
+        assert got == list(range(1 + takes, 1 + takes + len(got)))
+
+
+async def test_a_reader_that_takes_what_it_is_offered_is_never_too_slow(folder, monkeypatch):
+    """One that rests between its looks is always some lists behind: that is not more than it may be."""
+    monkeypatch.setattr(events, "_QUEUE", 32)
+    monkeypatch.setattr(events, "_LIST", 4)
+    async with logs_of(folder) as logs:
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        await trio.testing.wait_all_tasks_blocked()
+        got = []
+        for _ in range(100):
+            for n in range(6):
+                await logs.append(own(str(n)))
+            got += [r.id for r in _at_hand(view)]
+        assert not view.lagged.is_set()
+        assert got == list(range(1, len(got) + 1))
+        assert len(got) > 600 - 32
+
+
+async def test_a_subscription_is_left_while_the_past_is_read(folder):
+    """What was cast then was lost: the reader was given all of the past, and then all that came."""
+    async with logs_of(folder) as logs:
+        await logs.append(*(own(str(n)) for n in range(1000)))
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        await trio.testing.wait_all_tasks_blocked()
+        await logs.events.ref.cast(Unsubscribe(view.token))
+        await logs.append(own("handled after it"))
+        with trio.fail_after(CALL):
+            got = [r.id async for records in view.channel for r in records]
+        assert got == list(range(1, events._AHEAD * events._LIST + 1))
 
 
 async def test_a_restart_of_the_log_ends_every_subscription(folder):
@@ -290,23 +340,26 @@ async def test_a_restart_of_the_log_ends_every_subscription(folder):
         await logs.append(own("x"))
         live = await logs.events.ref.call(Subscribe(), timeout=CALL)
         await logs.kill("events")
-        assert await rest(live) == []
-        assert not live.lagged
+        with trio.fail_after(CALL):
+            assert [r async for r in live.channel] == []
+        assert not live.lagged.is_set()
 
 
-async def test_what_was_said_before_a_death_of_the_log_still_comes(folder, monkeypatch):
-    """What waits to be told is told at the end."""
+async def test_a_death_of_the_log_ends_the_subscription_of_one_that_is_behind(folder, monkeypatch):
+    """What is told at the end does not fit into its channel, and nobody is there any more to read it to it."""
     async with logs_of(folder) as logs:
         view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
-        await logs.append(own("not taken yet"))
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        await logs.append(own("fills the channel"))
         append, gone = EventStore.append, trio.Event()
         monkeypatch.setattr(EventStore, "append", lambda store, news: append(store, news) if news else 1 / 0)
         logs.events.ref.monitor(lambda _: gone.set())
         for news in ([said(1)], [], [said(2)]):
             assert logs.events.ref.try_cast(EventAppend(news, spooled=True))
         await gone.wait()
-        assert await rest(view) == [1, 2]
-        assert not view.lagged
+        with trio.fail_after(CALL):
+            assert [r.id async for records in view.channel for r in records] == [1]
+        assert not view.lagged.is_set()
 
 
 async def test_agent_events_reach_the_audit_log_once(folder):
@@ -361,19 +414,20 @@ async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypa
         failpoints.arm("events.sync=eio@1")
         with pytest.raises(ActorDied):
             await logs.append(own("not durable"))
-        assert await rest(live) == []
+        assert [r async for r in live.channel] == []
         await logs.events.ref.wait_alive()
         live = await logs.events.ref.call(Subscribe(), timeout=CALL)
         disk = threading.Event()
         monkeypatch.setattr(EventStore, "sync", lambda _: disk.wait(CALL))
         await logs.events.ref.call(EventAppend([said(1)], spooled=True), timeout=CALL)
-        assert [r.msg for r in await live.receive()] == ["line 1.0"]
+        assert [r.msg for r in await live.channel.receive()] == ["line 1.0"]
         disk.set()
 
 
 async def test_a_replay_under_way_shows_nothing_that_is_not_durable(folder, monkeypatch):
     """It comes once, by itself, when the disk has it."""
-    monkeypatch.setattr(events, "_RECENT", 1)
+    for name, value in {"_QUEUE": 1, "_LIST": 1, "_RECENT": 0}.items():
+        monkeypatch.setattr(events, name, value)
     async with logs_of(folder) as logs:
         await logs.append(*(said(n) for n in range(3)))
         past = await logs.events.ref.call(Subscribe(0), timeout=CALL)
@@ -382,10 +436,11 @@ async def test_a_replay_under_way_shows_nothing_that_is_not_durable(folder, monk
         async with trio.open_nursery() as nursery:
             nursery.start_soon(logs.append, own("soon"))
             await trio.testing.wait_all_tasks_blocked(0.01)
-            told = [record.id for _ in range(3) for record in await past.receive(1)]
-            assert (told, past.taken()) == ([1, 2, 3], [])
+            told = [record.id for _ in range(3) for record in await past.channel.receive()]
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert (told, past.channel.statistics().current_buffer_used) == ([1, 2, 3], 0)
             disk.set()
-        assert [record.msg for record in past.taken()] == ["soon"]
+        assert [record.msg for record in past.channel.receive_nowait()] == ["soon"]
 
 
 @pytest.mark.parametrize("victim", ["audit", "events"])

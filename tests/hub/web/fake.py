@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any, get_args, get_origin
-from weakref import WeakSet
 
 import attrs
 import trio
 
-from hub.actors.events import Reader
 from hub.actors.pipelines.answers import run_status, shown
 from hub.api.approvals import Resolved
 from hub.api.convert import structure, unstructure
@@ -38,7 +35,7 @@ from hub.mcp.http import ToolsApp
 from hub.message_map import EDGES
 from hub.messages.approvals import ResolveApproval
 from hub.messages.detector import Adopt
-from hub.messages.events import EventsSince, Subscribe
+from hub.messages.events import EventsSince, Subscribe, Subscription
 from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline, StopPipeline
 from hub.messages.session import (
     GetContract,
@@ -155,12 +152,11 @@ class Fake:
     error: Exception | None = None
     calls: list[Any] = attrs.field(factory=list)
     log: list[Record] = attrs.field(factory=list)
+    room: float = 64
     instead: dict[type, Callable[[Any], Awaitable[Any]]] = attrs.field(factory=dict)
     """What a test has an actor do with a message."""
     subscribed: trio.Event = attrs.field(factory=trio.Event)
-    news: trio.Event = attrs.field(factory=trio.Event)
-    over: bool = False
-    _readers: WeakSet[Reader] = attrs.field(factory=WeakSet)
+    _subscribers: list[Any] = attrs.field(factory=list)
 
     def context(self) -> Context:
         """What the routes are served from."""
@@ -179,39 +175,49 @@ class Fake:
         if isinstance(message, Subscribe):
             return self._subscribe(message.since)
         if isinstance(message, EventsSince):
-            return self.after(message.since, message.limit)
+            return [record for record in self.log if record.id > message.since][: message.limit]
         if own := self.instead.get(type(message)):
             return await own(message)
         return ANSWERS[type(message)](message)
 
-    def _subscribe(self, since: int | None) -> Reader:
-        reader = Reader(self, self.published if since is None else since, up_to_date=since is None)
-        self._readers.add(reader)
+    def try_cast(self, message: Any) -> bool:
+        """Somebody leaves the log."""
+        for entry in list(self._subscribers):
+            if entry[1].token == message.token:
+                entry[0].close()
+                self._subscribers.remove(entry)
+        return True
+
+    def _subscribe(self, since: int | None) -> Subscription:
+        replay = [] if since is None else [record for record in self.log if record.id > since]
+        send, receive = trio.open_memory_channel[Sequence[Record]](self.room)
+        subscription = Subscription(next(_TOKENS), receive, trio.Event())
+        self._subscribers.append((send, subscription))
         self.subscribed.set()
-        return reader
+        if replay:
+            send.send_nowait(replay)
+        return subscription
 
     @property
     def watching(self) -> int:
-        """Subscriptions that somebody holds."""
-        gc.collect()
-        return len(self._readers)
-
-    @property
-    def published(self) -> int:
-        return self.log[-1].id if self.log else 0
-
-    def after(self, after: int, limit: int) -> list[Record]:
-        return [record for record in self.log if record.id > after][:limit]
+        return len(self._subscribers)
 
     def publish(self, *records: Record) -> None:
         self.log.extend(records)
-        self.news.set()
-        self.news = trio.Event()
+        for entry in list(self._subscribers):
+            send, subscription = entry
+            try:
+                send.send_nowait(records)
+            except trio.WouldBlock:
+                subscription.lagged.set()
+                send.close()
+                self._subscribers.remove(entry)
 
     def end(self) -> None:
         """The log goes down: every subscription ends."""
-        self.over = True
-        self.news.set()
+        for send, _ in self._subscribers:
+            send.close()
+        self._subscribers.clear()
 
 
 def record(number: int, msg: str = "hello", tag: str = "text") -> Record:

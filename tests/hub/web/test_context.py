@@ -4,7 +4,6 @@ import pytest
 import trio
 
 from hub.errors import Code
-from hub.messages.events import Subscribe
 from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.web.wire import ask
@@ -147,14 +146,14 @@ async def test_the_time_machine(made, monkeypatch):
         await refusal(live.get("/api/history/diff", {"sha": "0" * 40}), Code.NOT_FOUND)
 
 
-async def test_a_subscription_gives_every_event_once(made, monkeypatch):
+async def test_a_subscription_ends_with_its_block(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        view = await live.daemon.app.context().call(Subscribe(0))
-        await live.post("/api/run", RUN)
-        got = []
-        with trio.fail_after(20):
-            while not any("go on?" in r.msg for r in got):
-                got += await view.receive()
+        async with live.daemon.app.context().subscribe(0) as view:
+            await live.post("/api/run", RUN)
+            got = []
+            with trio.fail_after(20):
+                while not any("go on?" in r.msg for r in got):
+                    got += await view.channel.receive()
         assert [r.id for r in got] == list(range(1, len(got) + 1))
         assert await live.get("/api/events", {"since": got[-3].id, "limit": 2}) == [
             r.to_json() for r in got[-2:]

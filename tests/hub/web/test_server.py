@@ -28,6 +28,7 @@ BIG = "x" * 500_000
 
 def flood(actors: Fake, count: int = 40) -> None:
     """More than the kernel's buffers hold."""
+    actors.room = 1000
     actors.publish(*(record(number, BIG) for number in range(1, count + 1)))
 
 
@@ -103,7 +104,7 @@ async def test_h4_a_drain_closes_with_1012_at_once(monkeypatch: pytest.MonkeyPat
         socket(running_.port) as client,
         socket(running_.port, "/ws?batch=1") as other,
     ):
-        await eventually(lambda: running_.actors.watching == 2)
+        await eventually(lambda: running_.actors.watching == 3)  # the feed is the third
         running_.stop.set()
         assert (await client.closed()).code == 1012
         assert (await other.closed()).code == 1012

@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wsproto.events import BytesMessage, TextMessage
 
-from hub.actors import events
 from hub.domain.text.plain import plain_value
 from hub.messages.events import Subscribe
-from hub.web import connection
+from hub.web import connection, feed
 from hub.web import stream as streams
 from hub.web.encoder import CACHED, MAX_BATCH, Encoder
 from supervisors import ActorDied
@@ -66,9 +65,8 @@ async def test_a_batch_is_an_array_of_all_that_is_queued_up_to_the_limit(server:
 
 async def test_a_batch_gathers_what_comes_meanwhile(server: Server, monkeypatch: pytest.MonkeyPatch):
     """While one frame is paced, everything that comes goes into the next one."""
-    monkeypatch.setattr(streams, "FEW", 0)
-    monkeypatch.setattr(streams, "PACE", 1)
-    monkeypatch.setattr(streams, "MAX_PACE", 0.05)
+    monkeypatch.setattr(feed, "PACE", 1)
+    monkeypatch.setattr(feed, "MAX_PACE", 0.05)
     async with socket(server.port, "/ws?batch=1") as client:
         await server.actors.subscribed.wait()
         server.actors.publish(record(1))
@@ -142,13 +140,17 @@ async def test_open_streams_are_bounded(server: Server, monkeypatch: pytest.Monk
 
 async def test_a_slow_client_is_closed_with_1013_and_loses_nothing_by_it(monkeypatch: pytest.MonkeyPatch):
     """It reads late; what was queued still comes, then 1013; with `since` the rest."""
-    monkeypatch.setattr(events, "_BEHIND", 3)
+    monkeypatch.setattr(streams, "MAX_BEHIND", 3)
     actors = Fake()
     async with running(actors) as server:
         async with socket(server.port, receive_buffer=4096) as client:
-            await actors.subscribed.wait()
-            for number in range(1, 100):
-                actors.publish(record(number, "x" * 300_000))
+            await eventually(lambda: actors.watching == 2)
+            number = 0
+            while actors.watching > 1:  # until it is up to date
+                actors.publish(record(number := number + 1))
+                await trio.testing.wait_all_tasks_blocked()
+            for _ in range(99):
+                actors.publish(record(number := number + 1, "x" * 300_000))
                 await trio.testing.wait_all_tasks_blocked()
             texts, close = await client.rest()
             seen = [json.loads(text)["id"] for text in texts]
@@ -166,13 +168,13 @@ async def test_a_client_that_takes_nothing_finds_1013_when_it_reads_again(
 ):
     """It was dropped without a word when a send's time was over; nothing is kept for it but what the kernel holds."""
     monkeypatch.setattr(connection, "SEND_TIMEOUT", 0.05)
-    actors = Fake()
+    actors = Fake(room=10_000)
     async with running(actors) as server:
         async with socket(server.port, target, receive_buffer=4096) as client:
             await eventually(lambda: actors.watching)
             for number in range(1, 4001):
                 actors.publish(record(number, "x" * 500))
-            # Its place is free while it has not read a byte.
+            # Its place is free, and so is the feed's, while it has not read a byte.
             await eventually(lambda: actors.watching == 0)
             texts, close = await client.rest()
         assert (close.code, close.reason) == (1013, "too slow; come back with since")
@@ -185,13 +187,12 @@ async def test_a_client_that_takes_nothing_finds_1013_when_it_reads_again(
         assert 0 < len(seen) < 4000
 
 
-async def test_a_client_that_was_up_to_date_and_lags_is_closed_with_1013(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(events, "_BEHIND", 3)
-    actors = Fake()
+async def test_a_client_that_lags_behind_the_log_itself_is_closed_with_1013():
+    """Before it is up to date, it has a place in the log's own queues, and their bound holds."""
+    actors = Fake(room=3)
     async with running(actors) as server, socket(server.port, "/ws?since=0", receive_buffer=4096) as client:
         await actors.subscribed.wait()
-        await trio.testing.wait_all_tasks_blocked()
-        for number in range(1, 30):  # all at once: it has had no turn
+        for number in range(1, 30):  # all at once: neither it nor the feed has had a turn
             actors.publish(record(number, "x"))
         texts, close = await client.rest()
         assert close.code == 1013
@@ -305,9 +306,9 @@ async def test_sse_a_last_event_id_that_is_none(server: Server, last: str):
 
 async def test_sse_ends_when_the_client_is_too_slow(server: Server):
     async with sse(server) as (_, __):
-        await eventually(lambda: server.actors.watching == 1)
-        await trio.testing.wait_all_tasks_blocked()
-        server.actors.publish(record(events._BEHIND + 1))
+        for _send, subscription in server.actors._subscribers:
+            subscription.lagged.set()
+        server.actors.end()
         await eventually(lambda: server.actors.watching == 0)
 
 
@@ -323,6 +324,7 @@ async def test_plain_requests_to_stream_paths(server: Server):
 def test_a_record_is_encoded_once_for_all():
     encoder, one = Encoder(), record(7)
     assert encoder.json(one) is encoder.json(one)
+    assert encoder.frame(one) is encoder.frame(one)
 
 
 @given(st.lists(st.tuples(st.integers(1, 3 * CACHED), st.text(max_size=5)), max_size=30))
@@ -332,4 +334,4 @@ def test_the_cache_never_gives_another_records_text(records: list[tuple[int, str
     for number, msg in [*records, *records]:
         one = record(number, msg)
         assert json.loads(encoder.json(one)) == plain_value(one.to_json())
-        assert encoder.frames([one], batch=False).endswith(encoder.json(one))
+        assert encoder.frame(one).endswith(encoder.json(one))

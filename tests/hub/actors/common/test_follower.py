@@ -9,7 +9,6 @@ import pytest
 import trio
 import trio.testing
 
-from hub.actors import events
 from hub.actors.audit import AuditWriter
 from hub.actors.common.follower import LogFollower
 from hub.actors.events import EventLog
@@ -17,7 +16,7 @@ from hub.domain.event import Record, Tag
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.message_map import slot_of
-from hub.messages.events import EventAppend, Subscribe
+from hub.messages.events import EventAppend, Subscribe, Subscription
 from supervisors import SupervisorSpec, actor_spec
 from supervisors.testing import kill, running
 
@@ -91,30 +90,35 @@ async def test_what_the_reader_cannot_do_is_its_owners_to_mend(places):
         assert (reader.seen, reader.cursor) == ([], 0)
 
 
+async def test_whoever_left_is_told_nothing_more(places):
+    async with following(places) as (_, log, reader):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(reader.log.follow, reader.take)
+            with trio.fail_after(CALL):
+                await tell(log, "a")
+                await reader.log.reach(1)
+            nursery.cancel_scope.cancel()
+        reader.log.leave()
+        await tell(log, "b")
+        assert reader.seen == ["a"]
+
+
 @attrs.define
 class Log:
-    """A log whose one reader is given what the test says."""
+    """A log whose one reader is given what the test sends; it holds `head` events."""
 
-    said: list = attrs.field(factory=list)
-    news: trio.Event = attrs.field(factory=trio.Event)
-    published = over = 0
+    channel: trio.MemoryReceiveChannel
+    head: int = 0
 
     async def call(self, message, timeout):
-        return events.Reader(self, 0, up_to_date=False) if isinstance(message, Subscribe) else 0
-
-    def after(self, after, limit):
-        return self.said[after : after + limit]
-
-    def say(self, *numbers):
-        self.said += [Record(number, "", "", "") for number in numbers]
-        self.news.set()
-        self.news = trio.Event()
+        return Subscription(1, self.channel, trio.Event()) if isinstance(message, Subscribe) else self.head
 
 
 @asynccontextmanager
-async def paging():
-    """The log, the pages of ids that were taken, and the follower."""
-    log, pages = Log(), []
+async def paging(size):
+    """The channel's other end, the pages of ids that were taken, and the follower."""
+    send, receive = trio.open_memory_channel(size)
+    pages = []
 
     async def place(head):
         return 0
@@ -122,20 +126,24 @@ async def paging():
     async def take(page):
         pages.append([record.id for record in page])
 
-    follower = LogFollower(log, place)
+    follower = LogFollower(Log(receive), place)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(follower.follow, take)
-        yield log.say, pages, follower
+        yield send, pages, follower
         nursery.cancel_scope.cancel()
+
+
+def listed(*numbers):
+    return [Record(number, "", "", "") for number in numbers]
 
 
 async def test_what_comes_within_a_breath_is_read_together_and_the_first_at_once(mock_clock):
     """Three followers woke for each of seven hundred lists a second, nearly all of which tell them nothing."""
-    async with paging() as (say, pages, _):
-        say(1)
+    async with paging(10) as (send, pages, _):
+        await send.send(listed(1))
         await trio.testing.wait_all_tasks_blocked()
-        say(2, 3)
-        say(4)
+        await send.send(listed(2, 3))
+        await send.send(listed(4))
         await trio.testing.wait_all_tasks_blocked()
         assert pages == [[1]]
         mock_clock.jump(1)
@@ -145,13 +153,13 @@ async def test_what_comes_within_a_breath_is_read_together_and_the_first_at_once
 
 async def test_whoever_waits_for_an_event_ends_the_breath(mock_clock):
     """A handoff asks the quota twice what all that was told comes to: it waited twice for a breath to pass."""
-    async with paging() as (say, pages, follower):
-        say(1)
+    async with paging(10) as (send, pages, follower):
+        await send.send(listed(1))
         await trio.testing.wait_all_tasks_blocked()
-        say(2)
+        await send.send(listed(2))
         await follower.reach(2)
         assert pages == [[1], [2]]
-        say(3)
+        await send.send(listed(3))
         await trio.testing.wait_all_tasks_blocked()
         assert pages == [[1], [2]]  # what nobody waits for is left for the next breath
         mock_clock.jump(1)
@@ -160,8 +168,9 @@ async def test_whoever_waits_for_an_event_ends_the_breath(mock_clock):
 
 
 async def test_the_past_is_read_in_whole_pages_without_a_breath(mock_clock):
-    """Three lists at a breath were a second and a half for twenty thousand."""
-    async with paging() as (say, pages, _):
-        say(*range(1, 2501))
+    """The log reads a list on when one has been taken: three at a breath were a second and a half for twenty thousand."""
+    async with paging(1) as (send, pages, _):
+        for first in range(1, 2500, 100):
+            await send.send(listed(*range(first, first + 100)))
         await trio.testing.wait_all_tasks_blocked()
         assert [len(page) for page in pages] == [1000, 1000, 500]
