@@ -221,8 +221,10 @@ class EventLog(Actor[EventsInbox]):
                 after = page[-1].id
                 if reader.after < math.inf:
                     reader.after = after
-        except (trio.BrokenResourceError, trio.ClosedResourceError):  # the reader has gone, or was dropped
-            self._drop(token)
+        except (trio.BrokenResourceError, trio.ClosedResourceError, HubError):
+            self._drop(
+                token
+            )  # it has gone, or was dropped, or that part of the file is damaged: the others are served on
         else:
             reader.live = True
 

@@ -310,11 +310,11 @@ def _choice_hook(kind: Any) -> Hook:
 
     def hook(value: object, _: object) -> object:
         plain = value.value if isinstance(value, Enum) else value
-        if not isinstance(plain, str | int):
-            raise _expected(next(iter(by_value))[0], plain)
-        if (type(plain), plain) not in by_value:
+        plainly = isinstance(plain, str | int)
+        if not plainly or (type(plain), plain) not in by_value:
+            shown = repr(plain)[:_SHOWN] if plainly else f"`{_named(type(plain))}`"
             allowed = ", ".join(str(key) for _, key in by_value)
-            raise ValueError(f"Invalid enum value {repr(plain)[:_SHOWN]}; allowed are {allowed}")
+            raise ValueError(f"Invalid enum value {shown}; allowed are {allowed}")
         return by_value[type(plain), plain]
 
     return hook

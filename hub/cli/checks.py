@@ -126,7 +126,9 @@ def _identity(places: Places) -> Finding:
 
 
 def _commit(places: Places) -> Finding:
-    found = output(["git", "-C", str(places.root), "rev-parse", "--verify", "--short", "HEAD"], guarded())
+    found = output(
+        ["git", "-C", str(places.root), "rev-parse", "--verify", "--short", "HEAD^{commit}"], guarded()
+    )
     hint = "Run: git commit --allow-empty -m start"
     return Finding("commit", bool(found), found or "the repository has no commit yet", hint)
 

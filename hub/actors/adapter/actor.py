@@ -22,7 +22,7 @@ import trio
 
 from hub.actors.adapter.input import AgentInput
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.transient import TRANSIENT
+from hub.actors.common.transient import TRANSIENT, passes
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.text.plain import plain
@@ -139,11 +139,11 @@ class Adapter(Actor[AdapterInbox]):
         try:
             await spawn_runner(self._run_dir, self._launch())
         except HubError as error:
-            if error.code is Code.DISPATCH_FAILED and replaced():
-                # The runner is a program on the disk, now of another hub. An end in order would stop the session.
-                hint = f"Its sessions go on with the next: kill -9 {os.getpid()}   Then: hub daemon"
-                raise outdated(hint, retry=True) from error
-            raise
+            if error.code is not Code.DISPATCH_FAILED or passes(error) or not replaced():
+                raise
+            # The runner is a program on the disk, now of another hub. An end in order would stop the session.
+            hint = f"Its sessions go on with the next: kill -9 {os.getpid()}   Then: hub daemon"
+            raise outdated(hint, retry=True) from error
 
     async def handle(self, message: AdapterInbox) -> Answer:
         """Pass an order on to the agent. One that has ended needs none; what is answered, the fold has read."""

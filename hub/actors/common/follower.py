@@ -22,6 +22,8 @@ from supervisors import ActorDied, Ref
 _Take = Callable[[Sequence[Record]], Awaitable[None]]
 _TIMEOUT = 30.0
 _PAGE = 1000
+_AGAIN = 2.0
+"""Seconds until a log that gave nothing twice is asked again."""
 _BREATH = 0.02
 """Three agents write seven hundred lists a second."""
 
@@ -53,6 +55,7 @@ class LogFollower:
         Raises:
             HubError: Of `place` and `take`.
         """
+        tried = -1
         while True:
             try:
                 head = await self.events.call(EventsHead(), timeout=_TIMEOUT)
@@ -63,6 +66,9 @@ class LogFollower:
                 self._token = found.token
                 with found.channel:
                     await self._read(found.channel, take)
+                if self._cursor == since == tried:
+                    await trio.sleep(_AGAIN)  # what comes there cannot be read: the log's file is damaged
+                tried = since
             except (ActorDied, trio.TooSlowError):
                 await self.events.wait_alive(math.inf)
             self._token = None

@@ -158,7 +158,7 @@ class SessionActor(Actor[SessionInbox]):
         if record.state is not State.RUNNING and record.error is None:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
         if record.session_state is SessionState.VERIFYING:
-            raise _between(record)
+            raise _between(record, self._context.shared.trouble)
         early = not (record.dispatch_id or record.wait or record.error)
         if early:
             choice = await self._driver.work.routing.choose(record, None)
@@ -211,11 +211,11 @@ class SessionActor(Actor[SessionInbox]):
         # A receiver may ask its first question while its handoff is still being scored.
         reachable = record.state in (State.RUNNING, State.RESUMING)
         if not reachable or live is None or not self._driver.control.hears:
-            raise _between(record)
+            raise _between(record, self._context.shared.trouble)
         # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
         await self._context.store.say(Tag.TEXT, self._context.secrets.text(text), role="user")
         if not self._driver.control.reply(text, self._context.new_id("r")):
-            raise _between(record)
+            raise _between(record, self._context.shared.trouble)
         live.question = False
         if record.needs_input and not live.needs_input:
             await self._context.store.update(needs_input=False)
@@ -324,16 +324,18 @@ class SessionActor(Actor[SessionInbox]):
                 live.breaches[reading.window] = reading.used_permille
 
 
-def _between(record: SessionRecord) -> HubError:
+def _between(record: SessionRecord, trouble: ErrorNote | None) -> HubError:
     """Why no agent hears anything at this moment."""
-    why = "The agent is being changed; try again in a moment."
+    why, hint = "The agent is being changed; try again in a moment.", ""
+    if trouble := trouble or record.error:
+        return HubError(Code.HANDOFF_IN_PROGRESS, trouble.detail, hint=trouble.hint)
     if record.wait is not None:
-        why = f"No agent runs while the session waits: {record.wait.reason}."
+        why, hint = "The session waits, and no agent runs.", "See why, and until when: hub status"
     elif record.session_state is SessionState.VERIFYING:
         why = "The agent is done; its work is being verified."
     elif record.state is State.RUNNING:
         why = "The agent is being started; try again in a moment."
-    return HubError(Code.HANDOFF_IN_PROGRESS, why)
+    return HubError(Code.HANDOFF_IN_PROGRESS, why, hint=hint)
 
 
 _ACTIONS = (EventType.TEXT, EventType.TOOL_USE)

@@ -14,7 +14,7 @@ import trio.testing
 from hub.actors import events
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places
@@ -332,6 +332,25 @@ async def test_a_subscription_is_left_while_the_past_is_read(folder):
         with trio.fail_after(CALL):
             got = [r.id async for records in view.channel for r in records]
         assert got == list(range(1, events._AHEAD * events._LIST + 1))
+
+
+async def test_who_asks_for_a_part_that_cannot_be_read_is_sent_away_alone(folder, monkeypatch):
+    """A damaged page of the file: three clients that asked for the past ended the daemon."""
+
+    def damaged(*_):
+        raise HubError(Code.STATE_CORRUPT)
+
+    async with logs_of(folder) as logs:
+        await logs.append(own("x"))
+        await logs.kill("events")  # the next one has nothing in memory
+        live = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        monkeypatch.setattr(EventStore, "since", damaged)
+        past = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        with trio.fail_after(CALL):
+            assert [r async for r in past.channel] == []
+            assert not past.lagged.is_set()
+            await logs.append(own("y"))
+            assert [r.msg for r in await live.channel.receive()] == ["y"]
 
 
 async def test_a_restart_of_the_log_ends_every_subscription(folder):

@@ -151,7 +151,7 @@ def test_every_problem_is_told_under_the_name_on_the_wire():
         ({"SHA": "a", "parts": "ab"}, {"$.parts": "Expected `array`, got `string`"}),
         ({"SHA": "a", "byName": []}, {"$.byName": "Expected `object`, got `array`"}),
         ({"SHA": "a", "kind": "b"}, {"$": "b needs parts"}),
-        ({"SHA": "a", "kind": ["a"]}, {"$.kind": "Expected `string`, got `array`"}),
+        ({"SHA": "a", "kind": ["a"]}, {"$.kind": "Invalid enum value `array`; allowed are a, b"}),
         ({"SHA": "a", "ratio": 1.5}, {"$.ratio": "Expected `number` <= 1"}),
     ],
 )

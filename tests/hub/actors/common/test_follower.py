@@ -174,3 +174,33 @@ async def test_the_past_is_read_in_whole_pages_without_a_breath(mock_clock):
             await send.send(listed(*range(first, first + 100)))
         await trio.testing.wait_all_tasks_blocked()
         assert [len(page) for page in pages] == [1000, 1000, 500]
+
+
+async def test_a_log_that_gives_nothing_is_not_asked_without_end(mock_clock):
+    """A damaged page of its file: it ends the subscription of whoever asks for that."""
+    asked = []
+
+    class Damaged:
+        async def call(self, message, timeout):
+            await trio.lowlevel.checkpoint()
+            if not isinstance(message, Subscribe):
+                return 9
+            asked.append(message.since)
+            send, channel = trio.open_memory_channel(0)
+            send.close()
+            return Subscription(1, channel, trio.Event())
+
+    async def place(head):
+        return 0
+
+    async def take(page):
+        raise AssertionError(page)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(LogFollower(Damaged(), place).follow, take)
+        await trio.testing.wait_all_tasks_blocked()
+        assert asked == [0, 0]
+        mock_clock.jump(5)
+        await trio.testing.wait_all_tasks_blocked()
+        assert asked == [0, 0, 0]
+        nursery.cancel_scope.cancel()
