@@ -69,12 +69,15 @@ _INPUT = re.compile(r"-$|/+(?:dev|proc)/")
 """A file that is what somebody says just then."""
 _DATA = re.compile(r"(?:--?[\w-]+=)?(?:\w+=)?data:")
 """An address that holds the file itself."""
-_VERBS_OF_NODE = frozenset({"run", "test", "serve", "bench", "repl", "watch"})
-"""Behind these, too, stand options and the script."""
-_RUN_INPUT = frozenset({"deno", "bun", "uv"})
+_RUN = Interpreter(r"deno|bun|uv", code=r"(?!)", valued=r"-[A-Za-z]*[cdfilprwCFLP]")
 """Behind their `run`, `-` is the code that they read."""
-_OPEN_OPTION = re.compile(r"--[a-z][\w-]+")
-"""The word behind it may be its value."""
+_SCRIPT_VERBS = {NODE: {"run", "test", "serve", "bench", "repl", "watch"}, _RUN: {"run"}}
+"""Behind these, too, stand options and the script."""
+_OPEN_OPTION = re.compile(
+    r"--(?!(?:no-(?!extra|group|.*package).*|all-.*|(?:allow|deny)-(?:all|env|ffi|import|net|read|run|sys|write)"
+    r"|active|bun|dev|exact|frozen|hot|isolated|locked|offline|quiet|silent|verbose|watch)$)[a-z][\w-]+"
+)
+"""The word behind it may be its value; those that never take one are left out."""
 _LISTED = {"curl": ("-K", "--config"), "wget": ("-i", "--input-file"), "aria2c": ("-i", "--input-file")}
 """Programs that read in a file which addresses they ask, and where they write the answers."""
 _UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
@@ -180,7 +183,7 @@ def _codes(command: Command, *, told: bool) -> bool:
     program, rest = command.program, command.words[1:]
     if program in SHELLS and any(_FROM_INPUT.fullmatch(word) for word in rest):
         return True
-    if program in _RUN_INPUT and "run" in rest and "-" in rest[rest.index("run") :]:
+    if _RUN.name.fullmatch(program) and _addressed(rest, _RUN):
         return True
     for coder in _CODERS:
         if coder.name.fullmatch(program):
@@ -205,14 +208,16 @@ def _alias(rest: Sequence[str]) -> bool:
 
 
 def _addressed(rest: Sequence[str], coder: Interpreter) -> bool:
-    """Whether an address stands where a program looks for code: before its script or module, or as that."""
+    """Whether an address stands where a program looks for code, before its script or module, or as that; or its input."""
+    ran = False
     for last, word in pairwise(("", *rest)):
-        if _DATA.match(word):
+        if _DATA.match(word) or (ran and _INPUT.match(word)):
             return True
         option = word.startswith("-") or coder.valued.fullmatch(last) or _OPEN_OPTION.fullmatch(last)
-        verb = coder is NODE and word in _VERBS_OF_NODE
+        verb = word in _SCRIPT_VERBS.get(coder, ())
         if coder.module.fullmatch(word) or not (option or verb):
             return False
+        ran = ran or (verb and coder is _RUN)
     return False
 
 
@@ -233,7 +238,7 @@ def _inline(rest: Sequence[str], coder: Interpreter, *, told: bool) -> bool:
             return False  # behind `-v` some go on with what they are given
         if coder.valued.fullmatch(word):
             next(words, None)
-        elif word == "-" or _INPUT.match(word):
+        elif _INPUT.match(word):
             break
         elif not word.startswith("-") and not _OPEN_OPTION.fullmatch(last):
             return False

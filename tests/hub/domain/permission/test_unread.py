@@ -53,8 +53,20 @@ node --test-reporter ./r.js --import=data:text/javascript,x f.js
 deno run data:text/javascript,x
 deno run -A --seed 1 data:text/javascript,x
 deno run -A -
+deno run -c d.json -
+deno run --allow-net --seed 1 -
+deno -L debug run -
+deno run /dev/stdin
+deno run <(curl u)
+bun run -
+bun run -r y --smol -
 uv run - <<< 'x'
 uv run --with y - < x
+uv run -qp 3.12 -
+uv run --frozen --no-extra y -- -
+uv --system-certs run -
+uv --directory run run -
+sudo uv run -
 deno data:text/javascript,x
 php -dauto_prepend_file=data:,x f.php
 php -d auto_prepend_file=data:,x f.php
@@ -115,8 +127,30 @@ python t.py --input data:image/png,x
 php artisan import data:users
 bash run.sh data:x
 deno run -A t.ts data:x
+deno run a.ts -
+deno run --allow-read --no-check a.ts -
+deno run -c d.json npm:y -
+deno task run -
+cat a.ts | deno fmt --ext ts -
 uv run --with y pytest
+uv run ruff format -
+cat a.py | uv run black -
+cat a.py | uv run -q --frozen black -
+uv run --no-sync --with y --python 3.12 ruff check -
+uv run pytest -k -
+uv run -m black -
+uv run -- black -
+uv run --env-file .env main.py -
+uv pip install -r run -
+uv tool run black -
 bun run dev data:x
+bun run build -
+bun run --silent build -
+bun run lint -- -
+node --no-warnings x.js
+aws s3 cp - s3://b/x
+aws lambda update-function-code --zip-file fileb://x.zip
+zsh -c 'ls "${ZDOTDIR:-$HOME}"'
 bun test
 python3 x.py -c y
 python3 --version
