@@ -211,11 +211,11 @@ class SessionActor(Actor[SessionInbox]):
         # A receiver may ask its first question while its handoff is still being scored.
         reachable = record.state in (State.RUNNING, State.RESUMING)
         if not reachable or live is None or not self._driver.control.hears:
-            raise _between(record)
+            raise _between(self._context.seen)
         # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
         await self._context.store.say(Tag.TEXT, self._context.secrets.text(text), role="user")
         if not self._driver.control.reply(text, self._context.new_id("r")):
-            raise _between(record)
+            raise _between(self._context.seen)
         live.question = False
         if record.needs_input and not live.needs_input:
             await self._context.store.update(needs_input=False)

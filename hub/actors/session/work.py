@@ -29,7 +29,7 @@ from hub.domain.handoff import State, Trigger
 from hub.domain.prompt import Orders, orders_again
 from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
-from hub.domain.turn import Begin, Go, HandOver, nobody, situation, turn
+from hub.domain.turn import Begin, Go, HandOver, bound, nobody, situation, turn
 from hub.errors import Code, HubError
 from hub.io.git.env import together
 from hub.io.models.prices import billed
@@ -62,7 +62,10 @@ class SessionWork:
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
         if record.wait:
-            await self._wait(record, record.wait)
+            try:
+                await self._wait(record, record.wait)
+            finally:
+                self.context.shared.stands = None
         elif not record.worktree_ready:
             await prepare(self.context, record)
         elif record.provider not in self.context.providers:
@@ -90,11 +93,12 @@ class SessionWork:
         Where nobody else is free, that request means: try once more now. It is on record until an agent has started.
         """
         shared, early = self.context.shared, False
-        while (left := wait.until - self.context.clock()) > 0:
+        while wait.until > self.context.clock():
             shared.freed = False
             if early := (stands := await self.routing.look(record, wait)) is None:
                 break
-            wait = stands
+            shared.stands = wait = stands
+            left = max(0.0, wait.until - self.context.clock())
             pause = min(left, _LOOK) if wait.ender else left
             await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
             if shared.pending or shared.detached:
@@ -369,7 +373,8 @@ class SessionWork:
             case HandOff(reason=reason):
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
-                if failure.kind is FailureClass.USAGE_LIMIT and target is None and decision.reason != SHORT:
+                limit = failure.kind is FailureClass.USAGE_LIMIT and decision.reason != SHORT
+                if limit and target is None and not bound(record, begun=True):
                     why = f"{decision.reason}. "
                     decision = attrs.evolve(decision, reason=f"{why}{choice.said()}", why=why)
                 await self._begin_wait(record, decision, failure.kind)
