@@ -130,6 +130,10 @@ async def test_what_is_said_of_a_wait_is_what_is_known_now(made, monkeypatch, lo
         assert "not installed" in refused.detail
         assert [event.tag for event in await live.events()].count("waiting") == 1
         assert not any(looks)
+        live.daemon.detach = True
+    async with daemon_of(made, monkeypatch) as live:  # the next daemon's session looks for itself
+        await live.until(lambda status: "not installed" in status["waitReason"], "it says so again")
+        assert [event.tag for event in await live.events()].count("waiting") == 1
 
 
 @pytest.mark.parametrize("order", [{"on_limit": "wait"}, {"max_handoffs": 0}])
