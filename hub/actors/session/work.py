@@ -27,9 +27,9 @@ from hub.domain.event import Tag
 from hub.domain.failure import TIME_MENDS, Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.prompt import Orders, orders_again
-from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
+from hub.domain.retry import HandOff, Surface, Wait, decide
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
-from hub.domain.turn import Begin, Go, HandOver, bound, nobody, situation, turn
+from hub.domain.turn import Begin, Go, HandOver, bound, nobody, situation, told_anew, turn
 from hub.errors import Code, HubError
 from hub.io.git.env import together
 from hub.io.models.prices import billed
@@ -62,10 +62,7 @@ class SessionWork:
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
         if record.wait:
-            try:
-                await self._wait(record, record.wait)
-            finally:
-                self.context.shared.stands = None
+            await self._wait(record, record.wait)
         elif not record.worktree_ready:
             await prepare(self.context, record)
         elif record.provider not in self.context.providers:
@@ -92,7 +89,7 @@ class SessionWork:
 
         Where nobody else is free, that request means: try once more now. It is on record until an agent has started.
         """
-        shared, early = self.context.shared, False
+        shared, store, early = self.context.shared, self.context.store, False
         while wait.until > self.context.clock():
             shared.freed = False
             if early := (stands := await self.routing.look(record, wait)) is None:
@@ -104,10 +101,10 @@ class SessionWork:
             if shared.pending or shared.detached:
                 break
         await self.unpaused()
-        if self.context.shared.stopping or self.context.shared.detached:
+        if shared.stopping or shared.detached:
             return
-        asked = self.context.shared.pending is PendingCommand.HANDOFF
-        record = self.context.store.now
+        asked = shared.pending is PendingCommand.HANDOFF
+        record = store.now
         wanted = (asked or wait.then == "handoff") and await self.routing.begun(record)
         waiting = record if early else attrs.evolve(record, wait=None)
         if wanted and await self.routing.next(waiting, record.failure) is not None:
@@ -115,17 +112,16 @@ class SessionWork:
             reason = "asked for by the user" if asked else "another account is free again"
             # One write: were the wait ended by another one, a crash between the two would try the same agent again.
             handoff_id = self.context.new_id("h")
-            await self.context.store.hand_over(
+            await store.hand_over(
                 record, handoff_id, trigger, reason, record.failure, wait=None, error=None, dispatch_id=""
             )
         else:
             state = SessionState.RUNNING if record.attempt else SessionState.STARTING
-            await self.context.store.update(
-                session_state=state, insisted=asked, wait=None, error=None, dispatch_id=""
-            )
+            await store.update(session_state=state, insisted=asked, wait=None, error=None, dispatch_id="")
         why = " (asked for by the user)" if asked else ""
-        await self.context.store.say(Tag.SYSTEM, f"waiting is over{why}; going on")
-        self.context.shared.settle()
+        shared.stands = None
+        await store.say(Tag.SYSTEM, f"waiting is over{why}; going on")
+        shared.settle()
 
     async def _allot(self, record: SessionRecord) -> None:
         """Before each start and each further try: who has the work may do it now, or another one does, or it waits.
@@ -373,10 +369,8 @@ class SessionWork:
             case HandOff(reason=reason):
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
-                limit = failure.kind is FailureClass.USAGE_LIMIT and decision.reason != SHORT
-                if limit and target is None and not bound(record, begun=True):
-                    why = f"{decision.reason}. "
-                    decision = attrs.evolve(decision, reason=f"{why}{choice.said()}", why=why)
+                if decision.ender and target is None and not bound(record, begun=True):
+                    decision = told_anew(attrs.evolve(decision, why=f"{decision.reason}. "), choice)
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
                 provider = self.context.providers[record.provider]
