@@ -185,6 +185,8 @@ class Choice:
 
     ranked: tuple[Target, ...] = ()
     passed: tuple[PassedBy, ...] = ()
+    alone: bool = False
+    """Whether the work stays with whom was asked for, so that no other login helps."""
 
     @property
     def first(self) -> Target | None:
@@ -229,7 +231,8 @@ class Choice:
     def next_step(self) -> str:
         """What a person can do about it."""
         hints = dict.fromkeys(p.hint for p in self.passed if p.hint)
-        return "; ".join(hints) or "add a login: hub account add PROVIDER LABEL, or end it: hub stop"
+        other = "hand it over: hub handoff" if self.alone else "add a login: hub account add PROVIDER LABEL"
+        return "; ".join(hints) or f"{other}, or end it: hub stop"
 
 
 def choose(question: Question, facts: Sequence[AccountFacts]) -> Choice:

@@ -28,7 +28,7 @@ _HARD = StopGraces(interrupt=0.5, terminate=0.5, kill=1.0)
 
 
 class AgentInput:
-    """One dispatch's; every method may raise `RunnerLost`, and nothing is forgotten then.
+    """One dispatch's; a lost connection costs nothing that was to be sent, also where a method raises `RunnerLost`.
 
     Args:
         stream: The fold, which says when a reply can be taken.
@@ -68,7 +68,8 @@ class AgentInput:
         for write in writes:
             self._untaken[write.key] = write.data
             if self._client is not None:
-                await self._client.write(write.key, write.data)
+                with contextlib.suppress(RunnerLost):  # whoever reads notices it, and all is sent anew
+                    await self._client.write(write.key, write.data)
 
     async def taken(self, answer: WriteTaken) -> None:
         """The runner's word on one write; what it could not take now is sent again."""
@@ -100,7 +101,8 @@ class AgentInput:
     async def close(self) -> None:
         """The agent is done with its input."""
         if self._client is not None:
-            await self._client.close_stdin()
+            with contextlib.suppress(RunnerLost):
+                await self._client.close_stdin()
 
     async def stop(self, order: AdapterStop) -> None:
         """Without a connection, or when it is lost meanwhile, it is done at the next one."""

@@ -27,6 +27,7 @@ from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State
 from hub.domain.meta import EventMeta
 from hub.domain.quota.window import QuotaReading
+from hub.domain.retry import Wait
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
@@ -109,6 +110,8 @@ class SharedState(Condition):
     detached: bool = False
     freed: bool = False
     """Whether an account that was in use has come free since this was last looked at."""
+    stands: Wait | None = None
+    """The wait on record as it stood at the last look; None before it."""
     last_action: str = ""
     """What the agent said, did or asked last, in one line."""
     trouble: ErrorNote | None = None
@@ -184,6 +187,12 @@ class SessionContext:
             self.keys, self.providers, self.places.dotenv, self.detection, lambda: self.config
         )
         self.store.outbox = attrs.evolve(self.store.outbox, scrub=self.secrets.value)
+
+    @property
+    def seen(self) -> SessionRecord:
+        """The record, or an empty one, as its user sees it: what is said of its wait is what is known now."""
+        record, stands = self.store.record or SessionRecord(), self.shared.stands
+        return attrs.evolve(record, wait=stands) if record.wait and stands else record
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""

@@ -153,7 +153,7 @@ class Routing:
         choice = choose(asked, found)
         if choice.first is None and record.insisted:
             choice = choose(attrs.evolve(asked, insisted=True), found)
-        return choice
+        return attrs.evolve(choice, alone=only is not None)
 
     async def next(
         self, record: SessionRecord, failure: FailureClass | None, *, fresh: bool = False
@@ -181,7 +181,7 @@ class Routing:
         return any(found)
 
     async def look(self, record: SessionRecord, wait: Wait) -> Wait | None:
-        """The wait as it stands now, on record; None where the work can go on before its time. Who backs off waits on.
+        """The wait as it stands now; None where the work can go on before its time. Who only backs off waits on.
 
         Where it cannot, the session is in line for each account with which others work and that it may take, unless its user
         has paused it. Where it can, it stays in line for the one that it takes: minutes may go by until it is claimed (a
@@ -198,10 +198,7 @@ class Routing:
             await self.line_up([target])
             return None
         await self.line_up(() if self.context.store.now.paused else choice.busy)
-        stands = told_anew(wait, choice)
-        if stands != wait:
-            await self.context.store.update(wait=stands)
-        return stands
+        return told_anew(wait, choice)
 
     async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:
         """Whether the record's dispatch may be started; one that `runs` has been let through.

@@ -299,7 +299,7 @@ class SessionStore:
             record = attrs.evolve(record, moved_seq=record.seq)
         if before is not None and before.dispatch_id != record.dispatch_id:
             record = attrs.evolve(record, needs_input=False)  # a question goes with the agent that asked it
-        if record.wait and (before is None or not before.wait):  # what is told anew of it is no other wait
+        if record.wait and (before is None or before.wait != record.wait):
             record = attrs.evolve(record, waited_seq=record.seq)
         self.file.save(record, failpoint)
         self.record = record

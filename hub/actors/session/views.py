@@ -55,7 +55,7 @@ def answer(actor: Actor[M], context: SessionContext, question: SessionQuestion) 
 
 def status(context: SessionContext) -> Status:
     """The session, or the idle daemon."""
-    record = context.store.record or SessionRecord()
+    record = context.seen
     agent, trouble = context.shared.agent, context.shared.trouble
     told = of_record(record, context.task(record), context.store.usage)
     return attrs.evolve(

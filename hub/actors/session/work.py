@@ -27,9 +27,9 @@ from hub.domain.event import Tag
 from hub.domain.failure import TIME_MENDS, Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.prompt import Orders, orders_again
-from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
+from hub.domain.retry import HandOff, Surface, Wait, decide
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
-from hub.domain.turn import Begin, Go, HandOver, nobody, situation, turn
+from hub.domain.turn import Begin, Go, HandOver, bound, nobody, situation, told_anew, turn
 from hub.errors import Code, HubError
 from hub.io.git.env import together
 from hub.io.models.prices import billed
@@ -89,21 +89,22 @@ class SessionWork:
 
         Where nobody else is free, that request means: try once more now. It is on record until an agent has started.
         """
-        shared, early = self.context.shared, False
-        while (left := wait.until - self.context.clock()) > 0:
+        shared, store, early = self.context.shared, self.context.store, False
+        while wait.until > self.context.clock():
             shared.freed = False
             if early := (stands := await self.routing.look(record, wait)) is None:
                 break
-            wait = stands
+            shared.stands = wait = stands
+            left = max(0.0, wait.until - self.context.clock())
             pause = min(left, _LOOK) if wait.ender else left
             await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
             if shared.pending or shared.detached:
                 break
         await self.unpaused()
-        if self.context.shared.stopping or self.context.shared.detached:
+        if shared.stopping or shared.detached:
             return
-        asked = self.context.shared.pending is PendingCommand.HANDOFF
-        record = self.context.store.now
+        asked = shared.pending is PendingCommand.HANDOFF
+        record = store.now
         wanted = (asked or wait.then == "handoff") and await self.routing.begun(record)
         waiting = record if early else attrs.evolve(record, wait=None)
         if wanted and await self.routing.next(waiting, record.failure) is not None:
@@ -111,17 +112,16 @@ class SessionWork:
             reason = "asked for by the user" if asked else "another account is free again"
             # One write: were the wait ended by another one, a crash between the two would try the same agent again.
             handoff_id = self.context.new_id("h")
-            await self.context.store.hand_over(
+            await store.hand_over(
                 record, handoff_id, trigger, reason, record.failure, wait=None, error=None, dispatch_id=""
             )
         else:
             state = SessionState.RUNNING if record.attempt else SessionState.STARTING
-            await self.context.store.update(
-                session_state=state, insisted=asked, wait=None, error=None, dispatch_id=""
-            )
+            await store.update(session_state=state, insisted=asked, wait=None, error=None, dispatch_id="")
         why = " (asked for by the user)" if asked else ""
-        await self.context.store.say(Tag.SYSTEM, f"waiting is over{why}; going on")
-        self.context.shared.settle()
+        shared.stands = None
+        await store.say(Tag.SYSTEM, f"waiting is over{why}; going on")
+        shared.settle()
 
     async def _allot(self, record: SessionRecord) -> None:
         """Before each start and each further try: who has the work may do it now, or another one does, or it waits.
@@ -369,9 +369,8 @@ class SessionWork:
             case HandOff(reason=reason):
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
-                if failure.kind is FailureClass.USAGE_LIMIT and target is None and decision.reason != SHORT:
-                    why = f"{decision.reason}. "
-                    decision = attrs.evolve(decision, reason=f"{why}{choice.said()}", why=why)
+                if decision.ender and target is None and not bound(record, begun=True):
+                    decision = told_anew(attrs.evolve(decision, why=f"{decision.reason}. "), choice)
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
                 provider = self.context.providers[record.provider]

@@ -194,6 +194,7 @@ def test_where_no_hint_is_known_a_login_or_the_end_is():
     assert choice.said() == (
         "gemini/default: turned off in hub.toml. Next: add a login: hub account add PROVIDER LABEL, or end it: hub stop"
     )
+    assert Choice(alone=True).next_step() == "hand it over: hub handoff, or end it: hub stop"
     assert Choice().said() == "No agent is enabled and installed."
     assert str(Target("gone", "")) == "gone"
 

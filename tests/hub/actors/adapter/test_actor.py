@@ -25,12 +25,13 @@ from hub.actors.adapter.actor import Adapter
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.processes import control
+from hub.io.runner.client import RunnerClient
 from hub.io.runner.files import INDEX, RECORD
 from hub.io.runner.framing import MAX_LINE
 from hub.io.runner.launch import AgentLaunch
 from hub.message_map import slot_of
 from hub.messages.agent import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
-from hub.providers.base import Ending
+from hub.providers.base import Ending, Write
 from hub.providers.codex.agent import PROVIDER as CODEX
 from hub.providers.demo.agent import FIRST as DEMO
 from hub.providers.demo.stream import DemoStream
@@ -337,6 +338,44 @@ async def test_a_killed_session_gets_the_batch_again(tmp_path, run_dir):
         await bench.over()
         said = [text for text in heard(bench) if text.startswith("line")]
         assert said == [f"line {n}" for n in range(200)]
+
+
+class Answering(DemoStream):
+    """One that answers its agent's first line by itself."""
+
+    def feed(self, line, now):
+        step = super().feed(line, now)
+        return attrs.evolve(step, writes=[Write("a-1", b"go on\n")]) if line == b"line 0" else step
+
+
+@attrs.frozen
+class AnsweringDemo:
+    """Its provider."""
+
+    name: str = "demo-first"
+
+    def stream(self, assignment):
+        return Answering(assignment)
+
+
+async def test_a_connection_that_is_lost_at_an_answer_costs_no_line(tmp_path, run_dir, monkeypatch):
+    """The lines that had come with the one it answered were lost, and what came later was never the latest."""
+    plain, lost = RunnerClient.write, []
+
+    async def write(self, key, data):
+        if key == "a-1" and not lost:
+            lost.append(key)
+            await trio.aclose_forcefully(self._stream)
+        await plain(self, key, data)
+
+    monkeypatch.setattr(RunnerClient, "write", write)
+    lines = [f"line {n}" for n in range(20)]
+    text = f"import signal; print({chr(10).join(lines)!r}, flush=True); print(input(), flush=True); signal.pause()"
+    agent = launched([sys.executable, "-I", "-S", "-c", text], tmp_path, stdin="pipe")
+    async with bench_of(run_dir, agent, provider=AnsweringDemo()) as bench:
+        await bench.until(lambda b: "go on" in str(heard(b)) and b.kept[-1].current)
+        assert lost
+        assert all(any(line in said for said in heard(bench)) for line in lines)
 
 
 class Shy(DemoStream):

@@ -367,3 +367,7 @@ async def test_whose_work_stays_with_its_account_holds_up_nobody_who_waits_for_a
         await claims.call(ReleaseAccount("s-other"), timeout=10)
         assert await parts.routing.look(parts.store.now, wait) == wait
         assert await claims.call(ClaimAccount("s-later", "d-9", SECOND, 1), timeout=10)
+        _, choice = await parts.routing.turn(parts.store.now)
+        assert choice.next_step() == "hand it over: hub handoff, or end it: hub stop", (
+            "no other login ends it"
+        )

@@ -3,16 +3,22 @@
 from contextlib import asynccontextmanager
 from functools import partial
 
+import attrs
 import pytest
 
+from hub.actors.session.context import SharedState
 from hub.actors.session.routing import Routing
 from hub.domain.quota.window import QuotaReading
+from hub.domain.retry import Wait
+from hub.domain.session import SessionState
+from hub.errors import Code
 from hub.messages.claims import GetClaims
 from hub.messages.quota import QuotaSeen
-from hub.messages.session import RequestHandoff, StartRun
+from hub.messages.session import RequestHandoff, RequestReply, StartRun
 from hub.providers.base import Outcome
 from tests.faults.harness import until
 from tests.hub.actors.daemon import daemon_of
+from tests.hub.actors.session.parts import parts_of
 from tests.waiting import answered
 
 
@@ -97,7 +103,10 @@ async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(
 
 
 async def test_what_is_said_of_a_wait_is_what_is_known_now(made, monkeypatch, looks):
-    """Until its end the status told why nobody could go on when it began; the log has the wait once."""
+    """Until its end the status told why nobody could go on when it began; the log has the wait once.
+
+    The record is left as it is: when it was written last is when who has the work met its limit.
+    """
     made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
     made.script("demo-second", {"done": "finished"})
     made.configure()
@@ -109,14 +118,59 @@ async def test_what_is_said_of_a_wait_is_what_is_known_now(made, monkeypatch, lo
         await live.ask("sessions", StartRun("write"))
         first = await live.until(lambda status: status["sessionState"] == "waiting", "it waits")
         assert "demo-second/default: turned off in hub.toml" in first["waitReason"]
+        on_record = made.fsm()
         config.write_text(there.replace(section, f'{section}program = "/nowhere/at/all"\n'))
         now = await live.until(
             lambda status: "not installed" in status["waitReason"], "it says what is so now"
         )
         assert (now["sessionState"], now["waitUntil"]) == ("waiting", first["waitUntil"])
         assert "turned off" not in now["waitReason"]
+        assert made.fsm() == on_record
+        refused = await live.refusal(RequestReply("go on"), Code.HANDOFF_IN_PROGRESS)
+        assert "not installed" in refused.detail
         assert [event.tag for event in await live.events()].count("waiting") == 1
         assert not any(looks)
+        live.daemon.detach = True
+    async with daemon_of(made, monkeypatch) as live:  # the next daemon's session looks for itself
+        await live.until(lambda status: "not installed" in status["waitReason"], "it says so again")
+        assert [event.tag for event in await live.events()].count("waiting") == 1
+
+
+@pytest.mark.parametrize("order", [{"on_limit": "wait"}, {"max_handoffs": 0}])
+async def test_who_waits_for_its_own_account_is_told_of_no_other(made, monkeypatch, looks, order):
+    """`demo-second: not installed`, then `Next: add a login`: neither would have ended the wait, and each look told another."""
+    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+    made.configure()
+    config = made.root / "hub.toml"
+    section = "[providers.demo-second]\n"
+    config.write_text(config.read_text().replace(section, f'{section}program = "/nowhere/at/all"\n'))
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write", **order))
+        status = await live.until(lambda _: len(looks) >= 2, "it looks around")
+        assert status["waitReason"] == "the usage limit is reached; waiting for its reset"
+        [told] = [event.msg for event in await live.events() if event.tag == "waiting"]
+        assert told.startswith("the usage limit is reached; waiting for its reset; waiting 3")
+
+
+async def test_a_wait_that_gets_shorter_is_over_in_time(made, monkeypatch):
+    """It slept for what had been left before it looked, up to ten seconds past its end."""
+    async with parts_of(made, monkeypatch) as parts:
+        shared, now, slept = parts.context.shared, parts.context.clock(), []
+        wait = Wait(now + 3600, "nobody", ender="anybody")
+        await parts.begin(session_state=SessionState.WAITING, wait=wait, dispatch_id="")
+        shorter = attrs.evolve(wait, until=now + 5)
+
+        async def look(*_):
+            return shorter
+
+        async def wait_for(_, seconds):
+            slept.append(seconds)
+            shared.detached = True
+
+        monkeypatch.setattr(Routing, "look", look)
+        monkeypatch.setattr(SharedState, "wait_for", lambda _, of, seconds=0.0: wait_for(of, seconds))
+        await parts.driver.work.step(parts.store.now)
+        assert 0 < slept[0] <= shorter.until - now
 
 
 async def test_a_handoff_that_is_asked_for_ends_the_wait_of_one_that_met_its_limit_at_once(made, monkeypatch):

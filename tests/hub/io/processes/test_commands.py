@@ -172,7 +172,7 @@ async def test_a_cancelled_command_is_gone_when_the_cancel_is_through(tmp_path):
     assert gone(int(file.read_text()))
 
 
-async def test_when_the_daemon_is_killed_its_command_is_gone_within_two_seconds(tmp_path):
+async def test_when_the_daemon_is_killed_its_command_is_gone(tmp_path):
     """I6: the lifeline is a pipe, which the kernel closes. A busy machine has three seconds for what takes no time."""
     file, command = tmp_path / "pids", stays(tmp_path / "pids")
     daemon = (
