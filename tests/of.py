@@ -3,7 +3,7 @@
 Owns: where the tests of a module are.
 Must not: know a single module by name; what is no mirror stands at the module's own head.
 
-Tests with real agent programs are left out unless `-m agents` asks for them.
+Tests with real agent programs are left out unless `-m agents` asks for them. All processors work; `-n 0` is one, in order.
 
 1. A file of its name in the mirrored place: `hub/domain/retry.py` -> `tests/hub/domain/test_retry.py`. An agent's files bear
    its name too: `hub/providers/claude/stream.py` -> `tests/hub/providers/claude/test_claude_stream.py`.
@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTEST = (sys.executable, "-m", "pytest", "-q")
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-n", "logical", "--dist=worksteal")
 _NAMED = re.compile(r"^Tests: (\S+(?:, \S+)*)$", re.MULTILINE)
 
 
