@@ -28,10 +28,12 @@ from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
 from hub.messages.events import EventsInbox
 from hub.messages.outcomes import GetCosts, GetOutcomes, OutcomesInbox
-from supervisors import Actor, Answer, Exit, Ref
+from supervisors import Actor, ActorDied, Answer, Exit, ExitKind, Ref
 
 _ROWS = 5000
 """Rows of costs that are kept."""
+_LAST = 1.0
+"""Seconds for what is left to read when hub stops; the next start counts the rest."""
 
 
 @attrs.frozen
@@ -71,7 +73,10 @@ class Outcomes(Actor[OutcomesInbox]):
         self.ctx.nursery.start_soon(self._follower.follow, self._take)
 
     async def stopped(self, exit: Exit) -> None:
-        """Leave the log."""
+        """Leave the log, in an orderly stop with all counted that is in it: `hub cost` reads the record afterwards."""
+        if exit.kind is ExitKind.SHUTDOWN:
+            with trio.move_on_after(_LAST), contextlib.suppress(ActorDied, trio.TooSlowError):
+                await self._follower.catch_up()
         self._follower.leave()
 
     async def handle(self, message: OutcomesInbox) -> Answer:

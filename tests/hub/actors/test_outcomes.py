@@ -8,11 +8,12 @@ import attrs
 
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
-from hub.actors.outcomes import Outcomes
+from hub.actors.outcomes import FORM, Outcomes
 from hub.api.convert import unstructure
 from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
+from hub.io.records.store import RecordStore
 from hub.message_map import slot_of
 from hub.messages.events import EventAppend
 from hub.messages.outcomes import GetCosts, GetOutcomes
@@ -152,3 +153,15 @@ async def test_what_sessions_have_cost_is_told_by_day_and_agent(tmp_path):
             ("s-1", True),
             ("s-2", False),
         ]
+
+
+async def test_what_a_session_has_cost_is_on_record_when_hub_stops_right_behind_it(tmp_path):
+    """`hub run` ends its daemon in that moment, and `hub cost` reads the record: it said that nothing was used."""
+    async with bench(tmp_path) as it:
+        await it.used("s-1", 100)
+        await answered(lambda: it.outcomes.ref.call(GetCosts(), timeout=CALL), lambda found: found.spent)
+        await it.ended("s-1")  # told while the follower holds its breath
+    kept, _ = RecordStore(
+        Places(tmp_path / "repo", tmp_path / "state").hub_dir / "outcomes.json", FORM
+    ).load()
+    assert [(row.session_id, row.tokens_in, row.ended) for row in kept.spent] == [("s-1", 100, True)]
