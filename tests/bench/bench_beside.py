@@ -52,9 +52,11 @@ more. Tried and left: a contract's intent
 beside git's look at its files, since two cores have no room for it (SNAPSHOTTED to ENVELOPE_BUILT 104, 53, 81 ms, and then
 194, 120, 83, at load 8-26).
 
-Of both processors at 1,000 lines a second, on a calm machine: the daemon's event loop 65-72 % of one, before the handoff and
-during it, its threads 13-17, the three runners 13-20, the agents 7-13, the clients 4-7. A client takes apart what it was sent
-once all has come, 0.2 us a line meanwhile for 0.7; an agent's line is 36 us of its processor time, 46-51 while `json` made it.
+Of a processor at 1,000 lines a second each, before the handoff and during it, two turns at load 1: the daemon's event loop
+65-72 and 71-72 %, its threads 13-15 and 17-19, the runners 13-15 and 19-20, the agents 11-13 and 7-10, the clients 7 and 5-7,
+git, in what the daemon has waited for, 5-12 during it. A client takes apart what it was sent once all has come, 0.2 us a line
+meanwhile for 0.7; an agent's line is 35-37 us of its processor time, 46-51 while `json` made it. In two turns of this form,
+at load 2-3, before the handoff: agents 7 %, clients 4-5.
 """
 
 from __future__ import annotations
@@ -116,7 +118,6 @@ for it says the other half."""
 _BEGINS = b'"msg":"at='
 _LINE = re.compile(rb"at=([\d,]+) by=(\d+) ")
 """Thousands stand apart: eight digits in a row may by chance be a piece of one of the daemon's own keys, and are hidden."""
-
 
 Heard = dict[int, list[tuple[int, int]]]
 """By agent, when each of its lines was written and when it came."""
