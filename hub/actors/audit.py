@@ -108,8 +108,8 @@ class AuditWriter(Actor[AuditInbox]):
                 if error.code is Code.DISK_FAILED:
                     self._failed(error)
                 raise
-            for entry in group:
-                self._remember(entry.recorded)
+            for record in draft.records:
+                self._remember(record.data)
         return self._head()
 
     async def _drafted(self, entries: list[AuditEntry]) -> AuditDraft:

@@ -321,7 +321,7 @@ class EventStore:
 
 def _inserted(db: sqlite3.Connection, number: int, event: NewEvent) -> Record | None:
     """The event's record; none where the log has it already."""
-    meta = _encode(dict(event.meta)).decode()
+    meta = _encode(event.meta).decode()
     session = event.meta.get("sessionId", "")
     row = (number, event.at_ms, str(event.tag), event.msg, meta)
     added = db.execute(_INSERT, (*row, str(session), event.dispatch_id, event.offset, event.index))
