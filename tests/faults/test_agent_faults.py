@@ -183,6 +183,8 @@ def test_a_second_handoff_is_refused_in_every_state(made, oracle):
     api.post("/api/run", TASK)
     made.says("ready")
     api.post("/api/handoff")
+    # Once it is over the receiver's work could be handed over in its turn: there is nobody to take it.
+    api.post("/api/config/providers", {"name": "demo-first", "enabled": False})
     refused = set()
 
     def again():

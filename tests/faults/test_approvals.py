@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from hub.client.quick import Api
 from hub.domain.approval import request_id
 from hub.errors import Code
-from tests.faults.harness import Project, git, project, until
+from tests.faults.harness import Project, git, project, try_post, until
 from tests.refusals import refuses
 
 ASKS = '\n[[approvals]]\ncommand = "deploy*"\n'
@@ -143,16 +144,14 @@ def test_a_timeout_is_an_instant_that_a_restart_does_not_move(made):
     made.configure(
         '\n[[approvals]]\ncommand = "deploy one"\ntimeout = 1\n\n[[approvals]]\ncommand = "deploy*"\n'
     )
-    api = made.start()
-    api.post("/api/run", TASK)
-    number = waiting(api, "deploy one")
-    [shown] = api.get("/api/approvals")
-    made.kill()
+    try_post(made.start(HUB_FAILPOINTS="approvals.post_rename=kill9@1"), "/api/run", TASK)
+    assert made.wait_dead() == -9  # once it is on record: within its second nobody else can be sure to come
+    [kept] = json.loads((made.hub / "approvals.json").read_bytes())["approvals"]
+    until(lambda: time.time() * 1000 > kept["expiresMs"], "the time is over")
     api = made.start()
     answer(api, waiting(api, "deploy two"))
     check(made, ["Denied: Nobody answered in 1 s.", "Approved"])
-    assert entries(made, "approval_resolved")[0]["approvalId"] == number
-    assert shown["expiresAt"]
+    assert entries(made, "approval_resolved")[0]["approvalId"] == kept["request"]["id"]
 
 
 def test_a_command_behind_an_escape_sequence_is_judged_and_shown(tmp_path):

@@ -164,7 +164,7 @@ def test_a_wait_can_be_stopped(made, oracle, order):
 
 def test_the_forecast_hands_over_at_the_sessions_own_threshold(made, oracle):
     """The agent is stopped at a safe point, and its reason is on record."""
-    agents(made, oracle, {"quota": {"used": 0.5, "resetsIn": LONG}}, *[{"sleep": 0.5}] * 8)
+    agents(made, oracle, {"quota": {"used": 0.5, "resetsIn": LONG}}, *[{"sleep": 0.5}] * 200)
     made.start().post("/api/run", task(threshold=0.5))
     record = ends(made, oracle, starts=2, handoffsDone=1)
     assert record["handoff"]["trigger"] == "quota_breach"
