@@ -114,7 +114,7 @@ def _fail(error: HubError, *, as_json: bool) -> int:
         click.echo(json.dumps({"error": error.problem()}))
     else:
         width = columns(sys.stderr)
-        detail = respoken(clean(error.detail), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M %Z}")
+        detail = respoken(clean(error.detail), lambda at: f"{at:%Y-%m-%d %H:%M %Z}")
         for line in f"hub: {detail}".splitlines():
             click.echo(hung(line, width, _INDENT), err=True)
         for line in filter(None, (*several(error), error.hint)):

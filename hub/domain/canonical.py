@@ -143,7 +143,12 @@ def _insist(value: object, depth: int) -> None:
             _insist(item, depth + 1)
 
 
-def _constant(name: str) -> NoReturn:
+def no_constant(name: str) -> NoReturn:
+    """What a reader of JSON does with `NaN` and the infinities, which Python would take.
+
+    Raises:
+        StrictJsonError: Always.
+    """
     raise StrictJsonError(f"{name} is not JSON")
 
 
@@ -160,7 +165,12 @@ def _float(digits: str) -> float:
     return number
 
 
-def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object of these members, each of which it may have once.
+
+    Raises:
+        StrictJsonError: One key is there twice: a reader takes the first or the last, and another the other.
+    """
     value = dict(pairs)
     if len(value) != len(pairs):
         [(key, _), *_] = Counter(key for key, _ in pairs).most_common(1)
@@ -169,5 +179,5 @@ def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 _decoder = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_int=_int, parse_float=_float, parse_constant=_constant
+    object_pairs_hook=unique, parse_int=_int, parse_float=_float, parse_constant=no_constant
 )

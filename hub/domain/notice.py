@@ -56,7 +56,7 @@ def notice_of(record: Record) -> Notice | None:
     news = _news(record)
     if news is None:
         return None
-    text = respoken(spoken(_words(record)), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
+    text = respoken(spoken(_words(record)), lambda at: f"{at:%Y-%m-%d %H:%M}")
     text = line(text, _TEXT)
     title = _HANDING_OVER if record.tag == Tag.HANDOFF else _TITLES[news]
     return Notice(news, record.meta.get("sessionId", ""), title, text)

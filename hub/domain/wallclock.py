@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}", re.ASCII)
 _MAX_OFFSET_HOURS = 14
+_DAY = timedelta(days=1)
 _DAYS = 8
 """As far as a clock is looked at: a day of the week comes again within it."""
 _WRITTEN = re.compile(r"\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:Z| UTC)\b", re.ASCII)
@@ -28,21 +29,30 @@ class _Here(tzinfo):
             return None
         # In a skipped hour `astimezone` answers as each Python likes.
         here = dt.replace(tzinfo=None, microsecond=0)
-        return timedelta(seconds=here.replace(tzinfo=UTC).timestamp() - here.timestamp())
+        offset = timedelta(seconds=here.replace(tzinfo=UTC).timestamp() - here.timestamp())
+        return offset if abs(offset) < _DAY else timedelta()
 
     def dst(self, _: datetime | None) -> timedelta | None:
         return None
 
     def tzname(self, dt: datetime | None) -> str | None:
-        return None if dt is None else dt.replace(tzinfo=None).astimezone().tzname()
+        return None if dt is None else _shown(dt).tzname()
 
     def fromutc(self, dt: datetime) -> datetime:
-        shown = dt.replace(tzinfo=UTC).astimezone()
+        shown = _shown(dt.replace(tzinfo=UTC))
         here = shown.replace(tzinfo=self)
         return here if here.utcoffset() == shown.utcoffset() else here.replace(fold=1)
 
 
 HERE: tzinfo = _Here()
+
+
+def _shown(at: datetime) -> datetime:
+    """The instant on this machine's clock; in UTC where `TZ` puts that a day or more off, as no offset may be."""
+    try:
+        return at.astimezone()
+    except ValueError:
+        return at.astimezone(UTC)
 
 
 def iso(seconds: float) -> str:
@@ -57,8 +67,8 @@ def local(stamp: float | str) -> datetime:
         ValueError, OverflowError, OSError: It is no instant.
     """
     if isinstance(stamp, str):
-        return datetime.fromisoformat(stamp).astimezone()
-    return datetime.fromtimestamp(stamp, UTC).astimezone()
+        return _shown(datetime.fromisoformat(stamp))
+    return _shown(datetime.fromtimestamp(stamp, UTC))
 
 
 def seconds(stamp: float | str) -> str:
@@ -83,11 +93,11 @@ def moment(stamp: float | str, now: float) -> str:
 
 
 def respoken(text: str, say: Callable[[datetime], str]) -> str:
-    """A text of hub's own with every instant that is written in it said in another way, such as in local time."""
+    """A text of hub's own with every instant that is written in it said anew, from its time on this machine's clock."""
 
     def again(found: re.Match[str]) -> str:
         try:
-            return say(datetime.fromisoformat(f"{found[1]}T{found[2]}+00:00"))
+            return say(local(f"{found[1]}T{found[2]}+00:00"))
         except ValueError:
             return found[0]
 

@@ -28,6 +28,7 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from hub.client.quick import Api
 from hub.domain.event import RecordJson
+from hub.domain.wallclock import local
 from hub.errors import Code, HubError
 from hub.tui.board import BoardPage
 from hub.tui.daemon import LocalDaemon, off_loop
@@ -100,7 +101,7 @@ class HubApp(App[None]):
         self.clock = clock
         self.wanted_theme = theme
         self.animation_level = "none"
-        self.zone = time.strftime("%Z", time.localtime(clock()))
+        self.zone = f"{local(clock()):%Z}"
         self._typed = TypedKeys(self, super().on_event)
         self._starting = False
         self.taken = 0

@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -54,6 +55,9 @@ STRANGERS_PATIENCE = 3.0
 """Seconds another user has for the head of a request."""
 DRAIN_LINGER = 0.2
 """The same when the whole server is going down."""
+
+_KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
+"""16 bytes in base64, as a handshake has them."""
 
 _log = logging.getLogger("hub.web")
 _GONE = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
@@ -357,4 +361,5 @@ class _Http1(H11Protocol):
 def _is_upgrade(request: h11.Request) -> bool:
     """Whether it is a whole handshake: what is half of one is a plain request, which is refused as others are."""
     handshake = Handshake(list(request.headers), request.http_version.decode())
-    return request.method == b"GET" and handshake.upgrade is not None and handshake.is_valid()
+    whole = request.method == b"GET" and handshake.upgrade is not None and handshake.is_valid()
+    return whole and _KEY.fullmatch(handshake.key or b"") is not None

@@ -8,8 +8,9 @@ Tests: tests/hub/mcp/test_stdio.py, tests/hub/acp/test_connection.py
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
+from hub.domain.canonical import StrictJsonError, no_constant, unique
 from hub.domain.jsonvalue import JsonObject
 
 MAX_FRAME = 1024 * 1024
@@ -54,7 +55,9 @@ def decode(line: bytes, limit: int = MAX_FRAME) -> JsonObject:
     if len(line) > limit:
         raise NotAMessageError(INVALID_REQUEST, f"A line may have {limit} bytes at most")
     try:
-        value = json.loads(line, parse_constant=_no_constant)
+        value = json.loads(line, parse_constant=no_constant, object_pairs_hook=unique)
+    except StrictJsonError as error:
+        raise NotAMessageError(PARSE_ERROR, f"That line cannot be read as JSON: {error}") from None
     except (ValueError, RecursionError):
         raise NotAMessageError(PARSE_ERROR, "That line is not JSON") from None
     if not isinstance(value, dict):
@@ -81,7 +84,3 @@ _ANSWER = {"result", "error"}
 
 def _is_id(value: object) -> bool:
     return isinstance(value, str) or type(value) is int
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)

@@ -45,6 +45,23 @@ def test_this_machines_clock_changes_as_its_zone_does():
     assert wallclock.HERE.utcoffset(None) is wallclock.HERE.tzname(None) is None
 
 
+@pytest.mark.parametrize("name", ["UTC-25", "UTC+25", "UTC-24", "UTC+99"])
+def test_a_clock_a_day_or_more_off_is_read_as_utc(name):
+    """The C library takes such a `TZ`, Python no such offset: every time that was told was an error."""
+    with in_zone(name):
+        at = 1_795_435_200.5
+        assert wallclock.moment(at, at) == "12:00"
+        assert wallclock.seconds("2026-11-23T12:00:07.500Z") == "12:00:07"
+        assert wallclock.local("2026-11-23T12:00:00.500Z").isoformat() == "2026-11-23T12:00:00.500000+00:00"
+        moment = datetime.fromtimestamp(at, wallclock.HERE)
+        assert (moment.hour, moment.tzname(), moment.timestamp()) == (12, "UTC", at)
+        assert (
+            wallclock.respoken("until 2026-11-23T12:00:00Z", lambda at: f"{at:%d %H:%M %Z}")
+            == "until 23 12:00 UTC"
+        )
+        assert wallclock.instants(date(2026, 11, 23), time(12), wallclock.HERE) == [1_795_435_200]
+
+
 @pytest.mark.parametrize(
     ("stamp", "said"),
     [
@@ -111,11 +128,12 @@ def test_occurrences_can_be_bound_to_a_weekday():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("until 2026-11-24 07:53:03 UTC; then", "until <07:53>; then"),
-        ("resets 2026-11-24T07:53:03.000Z.", "resets <07:53>."),
+        ("until 2026-11-24 07:53:03 UTC; then", "until <08:53>; then"),
+        ("resets 2026-11-24T07:53:03.000Z.", "resets <08:53>."),
         ("at 2026-13-99T07:53:03Z", "at 2026-13-99T07:53:03Z"),
         ("2026-11-24 07:53:03", "2026-11-24 07:53:03"),
     ],
 )
 def test_instants_in_a_text_are_said_again(text, said):
-    assert wallclock.respoken(text, lambda at: f"<{at:%H:%M}>") == said
+    with in_zone("Europe/Berlin"):
+        assert wallclock.respoken(text, lambda at: f"<{at:%H:%M}>") == said

@@ -155,6 +155,8 @@ def test_what_is_not_there_is_told_by_the_protocol(client, method, params, code)
         (b"not json", -32700, None),
         (b"\xff\xfe", -32700, None),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}}', -32700, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping"}', -32700, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":2}}', -32700, None),
         (b"[" * 100_000, -32700, None),
         (b"[]", -32600, None),
         (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),

@@ -174,11 +174,16 @@ HANDSHAKE = {
         ("Sec-WebSocket-Version", ""),
         ("Sec-WebSocket-Version", "12"),
         ("Sec-WebSocket-Key", ""),
+        ("Sec-WebSocket-Key", "x"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ="),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZSE="),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25j"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25j*Q=="),
         ("Upgrade", ""),
     ],
 )
 async def test_half_a_handshake_is_malformed(server: Server, name: str, given: str):
-    """As all that is refused it is told why; RFC 6455, 4.4: and which version is spoken."""
+    """As all that is refused it is told why; RFC 6455, 4.2.1: a key is 16 bytes; 4.4: and which version is spoken."""
     headers = {"Host": f"127.0.0.1:{server.port}", **HANDSHAKE, name: given}
     if not given:
         del headers[name]

@@ -154,6 +154,14 @@ def test_no_key_and_a_key_of_nobody_are_refused(repo, env, name, status):
     assert not (repo / ".hub" / ".env").exists()
 
 
+@pytest.mark.parametrize("value", ["sk-\u00e9", "sk-1\nsk-2", "x" * 16_385])
+def test_a_key_that_a_daemon_refuses_is_refused_without_one(repo, env, value):
+    """It was kept: only what comes over the API was held to what a key may be."""
+    done = hub("key", "set", "claude", "--json", cwd=repo, env=env, given=value)
+    assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (2, "invalid")
+    assert not (repo / ".hub" / ".env").exists()
+
+
 def test_what_there_is_and_the_next_step(repo, env):
     program(repo, "claude", LOGS_IN)
     entries = {entry["name"]: entry for entry in told("providers", repo=repo, env=env)}
