@@ -1,7 +1,8 @@
 """One daemon of one project, from the lock to the last child's end.
 
 Owns: the order of a start (lock, sweep, tree, announcement) and of a stop (session, tree, announcement taken back),
-and what the signals mean: the first is an ordered stop, the second ends the process; and the stop when the disk failed.
+and what the signals mean: the first is an ordered stop, the second ends the process; and the stop when the disk failed
+or the project is gone.
 Must not: print, or know how the tree is made.
 """
 
@@ -33,7 +34,7 @@ from hub.io.files.atomic import sweep_temps, write_atomic
 from hub.io.files.sealed import NotSealed
 from hub.io.log import scrubbed_log
 from hub.io.project import daemons, hub_dir
-from hub.io.project.lock import project_lock
+from hub.io.project.lock import ProjectLock, project_lock
 from hub.io.project.places import Places, make_private_dir
 from hub.io.project.trust import Gate
 from hub.io.runner.sweep import sweep_runs
@@ -48,6 +49,8 @@ from supervisors import Ref, Root, Sent, SupEvent, run_root
 
 _BREATH = 0.2
 """Seconds until the next try to import, where no file could be opened."""
+_LOOK = 1.0
+"""Seconds between two looks whether the project is still where it was."""
 _WATCHDOG = 120.0
 _STOP_TIMEOUT = 60.0
 _CALL_TIMEOUT = 10.0
@@ -133,8 +136,9 @@ async def run_daemon(
         order.places.ensure()
         for folder in order.places.written():
             sweep_temps(folder)
-        await _end_dead_runs(order.places.run_dir)
-        if _runs(order.places.run_dir):
+        runs = [entry for entry in order.places.run_dir.iterdir() if entry.is_dir()]
+        if runs:
+            await _end_dead_runs(runs)
             await trio.to_thread.run_sync(sweep_runs, order.places)
         failpoints.hit("recover.sweep")
         doors = _doors(order)
@@ -156,7 +160,7 @@ async def run_daemon(
             root = await _start(nursery, app, order)
             await app.listening.wait()
             lock.tell(daemon.port)
-            broken = await _announced(app)
+            broken = await _announced(daemon)
             daemon.warnings = [*foreign, *([broken] if broken else [])]
             await _warned(app, order, daemon.warnings)
             write_atomic(order.places.daemon_json, _announcement(daemon, order, made))
@@ -164,12 +168,13 @@ async def run_daemon(
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
+            nursery.start_soon(_end_without_project, app, lock)
             nursery.start_soon(_load_agents, app)
             await root.wait()
             daemon.over.set()
             nursery.cancel_scope.cancel(reason="the tree has ended")
-        with contextlib.suppress(FileNotFoundError):
-            order.places.daemon_json.unlink()
+        if lock.kept():  # else it is the next daemon's
+            order.places.daemon_json.unlink(missing_ok=True)
         if app.failure is not None:
             raise app.failure
 
@@ -233,7 +238,7 @@ def _coded(error: BaseException) -> BaseException:
     return error
 
 
-async def _announced(app: App) -> HubError | None:
+async def _announced(daemon: Daemon) -> HubError | None:
     """The first record of each daemon's life: a place in the chain that others can hold it to.
 
     Returns:
@@ -242,13 +247,9 @@ async def _announced(app: App) -> HubError | None:
     Raises:
         HubError: TIMEOUT.
     """
-    data = {
-        "version": __version__,
-        "pid": os.getpid(),
-        "port": app.doors.bound.port if app.doors.bound else 0,
-    }
+    data = {"version": __version__, "pid": os.getpid(), "port": daemon.port}
     try:
-        await app.slots.audit.ref.call(
+        await daemon.app.slots.audit.ref.call(
             AuditAppend([AuditEntry("daemon_started", data)]), timeout=_CALL_TIMEOUT
         )
     except trio.TooSlowError:
@@ -338,15 +339,15 @@ async def _end_on_failure(app: App, root: Root) -> None:
     root.request_stop()
 
 
-def _runs(run_dir: Path) -> list[Path]:
-    return [entry for entry in run_dir.iterdir() if entry.is_dir()]
+async def _end_without_project(app: App, lock: ProjectLock) -> None:
+    while app.failure is None:
+        await trio.sleep(_LOOK)
+        if not lock.kept():
+            app.fails(lock.lost())
 
 
-async def _end_dead_runs(run_dir: Path) -> None:
+async def _end_dead_runs(runs: list[Path]) -> None:
     """Runs whose runner is gone: what they left behind is ended, their files stay."""
-    runs = _runs(run_dir)
-    if not runs:
-        return
     from hub.io.processes.control import sweep  # noqa: PLC0415  # as above
     from hub.io.runner.view import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
 

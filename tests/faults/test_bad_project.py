@@ -8,7 +8,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from hub.errors import Code
+import pytest
+
+from hub.errors import RULES, Code
 from tests.faults.harness import Project, git, until, write
 from tests.faults.invariants import check_invariants
 from tests.refusals import refuses
@@ -115,3 +117,25 @@ def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, gate):
     api.post("/api/run", {"task": "again"})
     until(lambda: made.ended().get("task") == "again", "the next session ends")
     made.stop()
+
+
+@pytest.mark.parametrize("gone", ["moved", "removed"])
+def test_a_daemon_whose_project_is_gone_ends_and_leaves_the_next_one_alone(made, oracle, gone):
+    """It served on beside the next one, wrote its records over that one's, and took that one's announcement away."""
+    simple(made, oracle)
+    made.start()
+    if gone == "moved":
+        made.hub.rename(made.root / "moved")
+    else:
+        shutil.rmtree(made.hub)
+    first, made.daemon = made.daemon, None
+    api = made.start()
+    second, made.daemon = made.daemon, first
+    assert made.wait_dead() == RULES[Code.NOT_FOUND].exit
+    assert "was moved or removed under this daemon" in (made.root.parent / "daemon.log").read_text()
+    made.daemon = second
+    assert made.announced() == second.pid
+    api.post("/api/run", {"task": "write"})
+    assert until(made.ended, "the session ends")["sessionState"] == "completed"
+    made.stop()
+    check_invariants(made, oracle)

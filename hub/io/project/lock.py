@@ -1,6 +1,7 @@
 """One daemon a project.
 
-Owns: the kernel lock on `.hub/lock` that a daemon holds for life, and what it says about its holder.
+Owns: the kernel lock on `.hub/lock` that a daemon holds for life, what it says about its holder, and whether the project
+still has it.
 Must not: remove the lock file (the kernel frees the lock when its holder dies, however it dies), or trust its
 text for anything but a message.
 """
@@ -31,7 +32,23 @@ _READ = 0.01
 class ProjectLock:
     """The lock, while it is held."""
 
+    _path: Path
     _fd: int
+
+    def kept(self) -> bool:
+        """Whether the project still has the file that is locked; without it another daemon may hold the project too."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), self._path.lstat())
+        except OSError as error:  # a file system that does not answer is told by whoever writes
+            return error.errno not in {errno.ENOENT, errno.ENOTDIR}
+
+    def lost(self) -> HubError:
+        """What is to be said where it has it no more."""
+        return HubError(
+            Code.NOT_FOUND,
+            f"{self._path.parent} was moved or removed under this daemon, which has ended.",
+            hint="Start hub where the project is now: hub daemon",
+        )
 
     def tell(self, port: int) -> None:
         """Writes who holds the lock, for the message a second daemon shows."""
@@ -65,7 +82,7 @@ def project_lock(path: Path, *, port: int = 0) -> Iterator[ProjectLock]:
                 raise _held(fd)
             fcntl.flock(fd, fcntl.LOCK_UN)
             time.sleep(_READ)
-        lock = ProjectLock(fd)
+        lock = ProjectLock(path, fd)
         with coded_errors(path):
             os.fchmod(fd, 0o600)
             lock.tell(port)

@@ -1,5 +1,6 @@
 """The project lock: one daemon, and a second one learns who it is."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -117,3 +118,30 @@ def test_junk_in_the_file_never_hinders(tmp_path, junk):
         with pytest.raises(HubError) as caught, project_lock(path):
             pass
     assert caught.value.code is Code.PROJECT_LOCKED
+
+
+def test_a_lock_whose_file_was_moved_away_or_replaced_is_lost(tmp_path):
+    """A daemon whose project had moved went on beside the next one's, and wrote where that one keeps its records."""
+    path = tmp_path / ".hub" / "lock"
+    path.parent.mkdir()
+    with project_lock(path) as lock:
+        assert lock.kept()
+        path.parent.rename(tmp_path / "moved")
+        assert not lock.kept()
+        path.parent.mkdir()
+        with project_lock(path) as second:
+            assert (lock.kept(), second.kept()) == (False, True)
+    error = lock.lost()
+    assert (error.code, str(path.parent) in error.detail) == (Code.NOT_FOUND, True)
+
+
+def test_a_file_system_that_does_not_answer_has_not_lost_it(tmp_path, monkeypatch):
+    """What it does not say is no word that the project is gone."""
+
+    def silent(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with project_lock(tmp_path / "lock") as lock, monkeypatch.context() as patched:
+        patched.setattr("hub.io.project.lock.os.fstat", silent)
+        kept = lock.kept()
+    assert kept
