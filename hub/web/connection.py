@@ -81,7 +81,7 @@ class Connection:
         self._stream = stream
         self._send_lock = trio.Lock()
         self._unsent = b""
-        """What the kernel did not take of a `write_now`: it goes before everything else."""
+        """What the kernel did not take: it goes before everything else, also where its sender was cancelled."""
         self._sending: trio.CancelScope | None = None
         self._handling: trio.CancelScope | None = None
         self._lifetime = trio.CancelScope()
@@ -187,8 +187,9 @@ class Connection:
         try:
             if not (self._send_lock.locked() or self._unsent):  # else other bytes come first
                 data = data[self._send_now(data) :]
-            if data or self._unsent:
-                await self._send_rest(data)
+            self._unsent += data
+            if self._unsent:
+                await self._send_rest()
         except (*_GONE, trio.TooSlowError):
             # The reader then finds the stream closed, and tells the requests.
             await trio.aclose_forcefully(self._stream)
@@ -200,9 +201,9 @@ class Connection:
         except BlockingIOError:
             return 0
 
-    async def _send_rest(self, data: bytes) -> None:
+    async def _send_rest(self) -> None:
         async with self._send_lock:
-            data, self._unsent = self._unsent + data, b""
+            data, self._unsent = self._unsent, b""
             rest = memoryview(data)
             # Shielded: half a frame would spoil the stream for the close code that must follow it.
             with trio.move_on_after(SEND_TIMEOUT, shield=True) as self._sending:
