@@ -192,19 +192,23 @@ async def gate(context: SessionContext, record: SessionRecord, key: str) -> Gate
     """Run every acceptance command in the worktree and put the results on record.
 
     The tree is hashed *after* the commands ran: what they changed is part of what is judged.
+
+    Raises:
+        HubError: `interrupted`; the session is to stop. Or as `tree_hash`.
     """
     checks: list[Check] = []
-    worktree, root = Path(record.worktree), context.places.root
-    before = await new_files(worktree, root=root)
+    worktree, unless_stopped = Path(record.worktree), context.shared.unless_stopped
+    fresh = partial(new_files, worktree, root=context.places.root)
+    before = await unless_stopped(fresh)
     commands = zip(record.verify, context.assertions(record), strict=True)
     for number, (command, shown) in enumerate(commands):
         await context.store.say(Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown)
         check = await _check(context, record, command, shown)
         checks.append(attrs.evolve(check, source=await _told(context, check)))
     # What they have made besides is no work of the agent's.
-    after = await new_files(worktree, root=root)
+    after = await unless_stopped(fresh)
     note_left(context.places.kept_index(record.session_id), before, after)
-    tree = await tree_hash(worktree, root=root)
+    tree = await unless_stopped(partial(tree_hash, worktree, root=context.places.root))
     for check in checks:
         await context.store.note(
             "verify",

@@ -89,7 +89,7 @@ class HandoffSteps:
         await self.control.stop("handoff")
         await self.control.release()
         await amend(self.context, self.control, record)
-        snapshot = await self.snapshot(record, record.handoff_id)
+        snapshot = await self.snapshot(record, record.handoff_id, give_way=True)
         handoff = attrs.evolve(record.handoff, snapshot_tree=snapshot.tree, safe_point=point)
         if not record.verify:  # no agent runs: nothing moves in the worktree until the dispatch
             self.check.look_early(attrs.evolve(record, handoff=handoff))
@@ -97,11 +97,17 @@ class HandoffSteps:
         await self.context.store.advance(Trigger.SAFE_POINT, snapshot_sha=snapshot.sha, handoff=handoff)
 
     async def snapshot(
-        self, record: SessionRecord, name: str, ending_with: ErrorNote | None = None
+        self,
+        record: SessionRecord,
+        name: str,
+        ending_with: ErrorNote | None = None,
+        *,
+        give_way: bool = False,
     ) -> Snapshot:
         """One commit on the session's branch with every byte the agent wrote.
 
-        A session that ends because its audit log is broken gets its last snapshot without it.
+        A session that ends because its audit log is broken gets its last snapshot without it. The last one is waited for;
+        one that is to `give_way` to a stop is cut off, wherever it is: the next begins with what it finds.
         """
         audited = ending_with is None or ending_with.code not in UNAUDITED
         trailers = {}
@@ -109,7 +115,9 @@ class HandoffSteps:
             head = await call_until_answered(self.context.audit, GetAuditHead())
             trailers["Hub-Audit"] = f"{head.seq}:{head.hash}"
         worktree = Path(record.worktree)
-        taken = await snapshot(worktree, record.session_id, name, trailers, root=self.context.places.root)
+        root = self.context.places.root
+        take = partial(snapshot, worktree, record.session_id, name, trailers, root=root)
+        taken = await (self.context.shared.unless_stopped(take) if give_way else take())
         for note in (
             *taken.notes,
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in taken.skipped if s.reason != LEFT),
@@ -244,7 +252,7 @@ class HandoffSteps:
             )
             return await self.routing.claim(record, runs=self.control.has_run(record))
 
-        same_tree, claimed = await together(partial(self.check.same_tree, record), claim)
+        same_tree, claimed = await together(partial(self._same_tree, record), claim)
         effect(State.DISPATCHED, "mid")
         if not claimed:
             await self._next_receiver(record)  # somebody else has the one attempt
@@ -262,6 +270,9 @@ class HandoffSteps:
             handoff=attrs.evolve(record.handoff, tree_matches=same_tree),
             insisted=False,
         )
+
+    async def _same_tree(self, record: SessionRecord) -> bool:
+        return await self.context.shared.unless_stopped(partial(self.check.same_tree, record))
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
         left = Attempt(*owner(record), "dispatch_failed", record.at)

@@ -39,26 +39,19 @@ def daemon(
     import attrs
     import trio
 
-    from hub.cli.local.report import report, report_failures
+    from hub.cli.local.report import report
     from hub.cli.local.serve import in_a_job, order_for
     from hub.daemon import Daemon, run_daemon
 
     in_a_job()
     flags = {"port": port if port is not None else ctx.obj["port"], "demo": demo or None}
-    up = trio.Event()
-
-    def tell(event: object) -> None:
-        # A start that fails is told once, by its error.
-        (report if up.is_set() else report_failures)(event)
-
     gate = insist_on_trust(project_dir(ctx), once=once, as_json=as_json)
-    order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=tell, gate=gate)
+    order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=report, gate=gate)
     order = attrs.evolve(order, signals=True)
 
     async def go() -> None:
         async with trio.open_nursery() as nursery:
             running: Daemon = await nursery.start(run_daemon, order)
-            up.set()
             gc_policy.begun()
             told = {"url": running.url, "port": running.port, "project": str(order.places.root)}
             for warning in running.warnings:

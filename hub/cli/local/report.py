@@ -13,14 +13,18 @@ import click
 
 from hub.cli.ending import debugging
 
-_ALWAYS = frozenset({"start_failed", "restarting", "stuck", "cleanup_failed", "intensity"})
+_ALWAYS = frozenset({"restarting", "stuck", "cleanup_failed", "intensity"})
 
 
 def report(event: Any) -> None:
-    """One line on standard error for what went wrong in the tree; with HUB_DEBUG=1 all of it, with tracebacks."""
+    """One line on standard error for what went wrong in the tree; with HUB_DEBUG=1 all of it, with tracebacks.
+
+    A first start that fails is told by its error, to whoever asked for it.
+    """
     error = getattr(event.exit, "error", None)
     kind = str(event.kind.value)
-    if not debugging() and kind not in _ALWAYS and (kind != "exited" or error is None):
+    untold = event.generation > 1 if kind == "start_failed" else kind in _ALWAYS
+    if not debugging() and not untold and (kind != "exited" or error is None):
         return
     what = event.exit.reason if event.exit is not None else event.detail
     delay = f" in {event.delay:.1f} s" if event.delay else ""

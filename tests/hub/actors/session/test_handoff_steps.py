@@ -1,20 +1,26 @@
 """Handoffs as users ask for them: one at a time, at any moment, and always to an end."""
 
+import os
 import sys
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import attrs
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
-from hub.actors.session.context import LiveAgent, SharedState
+from hub.actors.session.context import LiveAgent, PendingCommand, SharedState
 from hub.actors.session.contract import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.handoff_steps import HandoffSteps
+from hub.domain.handoff import State
 from hub.domain.routing import Target
 from hub.errors import Code
-from hub.io.git import check
+from hub.io.git import check, progress
 from hub.io.git.check import tree_matches
 from hub.messages.session import RequestHandoff, StartRun
+from tests.faults.harness import PATIENCE, git
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
 from tests.refusals import refuses
@@ -207,3 +213,35 @@ async def test_each_handoff_tells_whom_it_passed_by(made, monkeypatch):
         (one,) = second["passedBy"]
         assert (one["provider"], one["account"]) == ("demo-first", "default")
         assert "until" in one["reason"]
+
+
+@pytest.mark.parametrize("state", [State.PAUSING, State.SNAPSHOTTED, State.DISPATCHED])
+async def test_a_stop_does_not_wait_for_a_step_whose_git_waits(two, monkeypatch, state):
+    """It waited until git was given up, and then for the last snapshot's: twice the time that one may stand still."""
+    monkeypatch.setattr(progress, "STILL", 600)
+    async with parts_of(two, monkeypatch) as parts:
+        record = attrs.evolve(await parts.begin(verify=("true",)), handoff_id="h-1")
+        tree = git(two.root, "rev-parse", "HEAD^{tree}")
+        record = attrs.evolve(record, handoff=attrs.evolve(record.handoff, snapshot_tree=tree))
+        pipe = Path(record.worktree) / "folder" / ".gitignore"
+        pipe.parent.mkdir()
+        (pipe.parent / "file").touch()
+        os.mkfifo(pipe)
+        steps = parts.driver.handoff
+        step = {
+            State.PAUSING: partial(steps._pausing, record),
+            State.SNAPSHOTTED: partial(steps._snapshotted, record),
+            State.DISPATCHED: partial(steps._same_tree, record),
+        }[state]
+        async with trio.open_nursery() as nursery:
+
+            async def stopped():
+                with trio.fail_after(PATIENCE), refuses(Code.INTERRUPTED):
+                    await step()
+
+            nursery.start_soon(stopped)
+            await wait_all_tasks_blocked()
+            parts.driver.context.shared.ask(PendingCommand.STOP)
+        pipe.unlink()
+        await parts.driver.ending.stopped(parts.store.now, "user")
+        assert parts.store.now.snapshot_sha, "the last snapshot is made all the same"
