@@ -22,6 +22,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
+from tests.waiting import PATIENCE
+
 from . import anthropic, gemini, openai_chat, openai_responses
 from .proxy import ForeignHosts, is_loopback, tunnel
 from .scenario import Choice, Kind, Script
@@ -117,7 +119,7 @@ class ModelServer:
         """`host:port` of everything an agent tried to reach elsewhere."""
         return self.foreign.all()
 
-    def wait_for(self, wanted: Callable[[Seen], bool], timeout: float = 20.0) -> Seen:
+    def wait_for(self, wanted: Callable[[Seen], bool], timeout: float = PATIENCE) -> Seen:
         """Blocks until a request fits, also one that came before; raises `TimeoutError`."""
         with self._changed:
             found = self._changed.wait_for(lambda: next((s for s in self._seen if wanted(s)), None), timeout)

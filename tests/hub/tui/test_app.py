@@ -128,7 +128,9 @@ def test_only_keys_that_do_something_are_offered(work):
         assert "Answer the agent" not in shown
         await pilot.press("escape")
         await asyncio.to_thread(api.post, "/api/run", {"task": "one task"})
-        await sees(app, pilot, "\nenter Open e Reply p Pause h Handoff x Stop n New ? Help q Quit")
+        # Its keys are offered from its first moment on; who is answered has to have asked.
+        keys = "\nenter Open e Reply p Pause h Handoff x Stop n New ? Help q Quit"
+        await sees(app, pilot, "needs a reply", keys)
         await pilot.press("p")
         await sees(app, pilot, "stands still", "e Reply p Resume h Handoff")
         await pilot.press("enter")

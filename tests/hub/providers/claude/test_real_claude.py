@@ -58,11 +58,12 @@ def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, e
 
 def test_the_limit_of_a_subscription_has_its_reset(models, repo, assign, env):
     models.script("key", Turn.write("hello.txt", "hi\n", used=0.93), Turn.limit(resets_in=3600))
+    began = time.time()
     run = drive(PROVIDER, assign(), env)
     failure = run.outcome.failure
     assert failure.kind is FailureClass.USAGE_LIMIT
     assert failure.window == "five_hour"
-    assert failure.resets_at == pytest.approx(time.time() + 3600, abs=30)
+    assert began - 1 <= failure.resets_at - 3600 <= time.time() + 1
     assert [
         event.meta["used"] for event in run.of(EventType.QUOTA) if event.meta["window"] == "five_hour"
     ] == [930, 1000]
@@ -93,10 +94,9 @@ def test_a_failure_has_its_class(models, assign, env, turn, kind):
 
 def test_a_bad_key_ends_the_run_at_its_second_401_and_not_after_three_minutes(models, assign, env):
     models.script("key", Turn.auth())
-    started = time.monotonic()
     run = drive(PROVIDER, assign(key_name="ANTHROPIC_API_KEY"), env, stop_on_outcome=True)
     assert run.outcome.failure.kind is FailureClass.AUTH
-    assert time.monotonic() - started < 30
+    assert 2 <= len(models.mains()) < 5
 
 
 def test_nobody_is_logged_in(models, assign, env):

@@ -95,6 +95,7 @@ class TestSteps:
             {"quota": {"used": 0.955, "resetsIn": 60}},
             {"done": "ready"},
         ]
+        began = time.time()
         run = play(steps)
         assert [event.type.value for event in run.events] == [
             "system",
@@ -107,7 +108,7 @@ class TestSteps:
         assert run.of(EventType.USAGE)[0].meta["tokensIn"] == 10
         quota = run.of(EventType.QUOTA)[0].meta
         assert quota["used"] == 955
-        assert quota["resetsAt"] == pytest.approx(time.time() + 60, abs=20)
+        assert began - 1 <= quota["resetsAt"] - 60 <= time.time()
         assert run.outcome.ending is Ending.DONE
         assert run.outcome.text == "ready"
 
@@ -179,8 +180,9 @@ class TestSteps:
         assert said(run) == ["before"]
 
     def test_a_limit_has_its_reset(self, play):
+        began = time.time()
         failure = play([{"limit": {"resetsIn": 90}}]).outcome.failure
-        assert failure.resets_at == pytest.approx(time.time() + 90, abs=20)
+        assert began - 1 <= failure.resets_at - 90 <= time.time()
 
     def test_a_limit_without_a_reset_has_none(self, play):
         assert play([{"limit": {}}]).outcome.failure.resets_at is None
@@ -239,9 +241,9 @@ class TestConversation:
     @pytest.mark.parametrize(
         "steps",
         [
-            pytest.param([{"say": "go"}, {"sleep": 30}], id="sleep"),
+            pytest.param([{"say": "go"}, {"sleep": 600}], id="sleep"),
             pytest.param([{"say": "go"}, {"ask": "?"}], id="ask"),
-            pytest.param([{"say": "go"}, {"run": "exec sleep 30"}], id="run"),
+            pytest.param([{"say": "go"}, {"run": "exec sleep 600"}], id="run"),
         ],
     )
     @pytest.mark.parametrize("way", ["protocol", "SIGINT"])
@@ -252,11 +254,9 @@ class TestConversation:
             else:
                 run.write(*run.stream.interrupt())
 
-        started = time.monotonic()
-        run = play(steps, on_event=once(EventType.TEXT, act))
+        run = play(steps, on_event=once(EventType.TEXT, act))  # which gives up before what it does is over
         assert run.outcome.ending is Ending.INTERRUPTED
         assert run.stream.tools_in_flight == 0
-        assert time.monotonic() - started < 15
 
     def test_nothing_is_written_after_the_end(self, play):
         run = play([{"done": "ready"}])
