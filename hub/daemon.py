@@ -164,7 +164,7 @@ async def run_daemon(
             daemon.warnings = [*foreign, *([broken] if broken else [])]
             await _warned(app, order, daemon.warnings)
             write_atomic(order.places.daemon_json, _announcement(daemon, order, made))
-            log.callback(daemons.forget, daemons.note(order.places.root))
+            log.callback(daemons.forget, daemons.note(order.places.root), order.places.daemon_json)
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)

@@ -6,6 +6,7 @@ Must not: read a key, or let its value into an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import attrs
@@ -20,6 +21,9 @@ from hub.io.secrets.dotenv import every_value, write_env
 from hub.messages.settings import SetKey
 from hub.providers.provider import Provider
 
+_FIT = re.compile(r"([!-~]([ -~]*[!-~])?)?")
+"""As in the API: what a header can carry, and nothing that was pasted along with it."""
+
 
 @attrs.frozen
 class KeyFile:
@@ -33,8 +37,10 @@ class KeyFile:
         """Keep a key for one agent, or take it out.
 
         Raises:
-            HubError: `invalid`; no agent takes a key by that name, or the value has a line break or NUL in it.
+            HubError: `invalid`; no agent takes a key by that name, or the value is none that the API takes.
         """
+        if not _FIT.fullmatch(order.value):
+            raise invalid_field("value", "A key is one line of ASCII, with no blank at its ends.")
         provider, variable = self._owner(order.name)
         place = kept_as(provider.name, variable, self.providers)
         before = every_value(self.places.dotenv)

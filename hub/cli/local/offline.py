@@ -7,7 +7,6 @@ Must not: start a daemon: one that starts goes on with a session that was broken
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -45,7 +44,6 @@ from hub.io.project.trust import Gate
 from hub.io.records.breakers import KeptBreakers, breaker_store
 from hub.providers.provider import Provider
 from hub.providers.registry import load_all
-from hub.web.codec import decode_body
 
 T = TypeVar("T")
 
@@ -183,10 +181,9 @@ def _kept(places: Places) -> list[ProviderStatus]:
 def ordered(
     ctx: click.Context, kind: type[T], path: str, body: object, here: Callable[[OfflineProject], T]
 ) -> T:
-    """What came of an order: to the daemon where one runs, else carried out here, if it is one that a daemon takes."""
+    """What came of an order: to the daemon where one runs, else carried out here."""
 
     def alone() -> T:
-        decode_body(json.dumps(unstructure(body)).encode(), type(body), {})
         mine = project(ctx)
         insist_usable(mine.places.root)
         make_private_dir(mine.places.hub_dir)

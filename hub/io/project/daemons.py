@@ -42,9 +42,9 @@ def note(root: Path) -> Path | None:
     return None
 
 
-def forget(path: Path | None) -> None:
-    """Take a note back."""
-    if path is not None:
+def forget(path: Path | None, announced: Path) -> None:
+    """Take a note back, unless the next daemon of the project has announced itself."""
+    if path is not None and not announced.exists():
         with contextlib.suppress(OSError):
             path.unlink()
 

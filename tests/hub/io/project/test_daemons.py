@@ -15,14 +15,18 @@ def where(tmp_path, monkeypatch):
 
 
 def test_what_is_written_down_is_found_until_it_is_taken_back(tmp_path, where):
-    one, two = tmp_path / "one", tmp_path / "zwei\udcff"
+    one, two, announced = tmp_path / "one", tmp_path / "zwei\udcff", tmp_path / "daemon.json"
     note = daemons.note(one)
     daemons.note(two)
     daemons.note(one)
     assert daemons.projects() == [one, two]
-    daemons.forget(note)
-    daemons.forget(note)
-    daemons.forget(None)
+    announced.touch()
+    daemons.forget(note, announced)
+    assert daemons.projects(), "the next daemon has announced itself"
+    announced.unlink()
+    daemons.forget(note, announced)
+    daemons.forget(note, announced)
+    daemons.forget(None, announced)
     assert daemons.projects() == [two]
 
 
