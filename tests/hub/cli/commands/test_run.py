@@ -219,6 +219,24 @@ def test_a_closed_terminal_stops_in_order(work, watched):
     assert git(work.root, "show", f"{record['branch']}:half.txt") == "half"
 
 
+@pytest.mark.parametrize(("beside", "status", "state"), [(False, 130, "stopped"), (True, 0, "running")])
+def test_a_reader_that_leaves_stops_the_session_of_this_process(work, beside, status, state):
+    """`hub run 2>&1 | head`: the session was stopped, and the status 0 as if it was done."""
+    more = [{"say": f"line {n} {'.' * 80}"} for n in range(100)]
+    work.script("demo-first", {"say": "HALF"}, *more, {"sleep": 600})
+    work.configure()
+    api = work.start() if beside else None
+    child = subprocess.Popen(
+        [sys.executable, "-m", "hub", "run", "x"], cwd=work.root, env=work.environ(),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pipesize=4096,
+    )  # fmt: skip
+    with child.stdout as reader:
+        while b"HALF" not in reader.readline():
+            pass
+    assert child.wait(timeout=60) == status
+    assert (api.get("/api/status") if api else work.fsm())["sessionState"] == state
+
+
 @pytest.mark.parametrize(
     ("number", "status", "state"), [(signal.SIGHUP, 129, "running"), (signal.SIGINT, 130, "stopped")]
 )
