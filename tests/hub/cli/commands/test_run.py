@@ -452,5 +452,14 @@ def test_in_a_narrow_terminal_the_outcome_is_broken_between_words(monkeypatch, t
 def test_of_one_that_failed_it_is_said_where_its_work_is(tmp_path, code, where):
     """With what keeps a snapshot from being made the last work is on no branch."""
     error = {"code": code, "detail": "why", "hint": "next"}
-    told = sample(Status, sessionState="failed", error=error)
+    told = sample(Status, sessionState="failed", error=error, worktree=str(tmp_path))
     assert where in click.unstyle(outcome.summary(told, tmp_path))
+
+
+def test_of_one_that_failed_before_it_had_a_worktree_nothing_can_be_seen_or_taken(tmp_path):
+    """It was said that its work is still in its worktree, and how to take it."""
+    error = {"code": "no_permission", "detail": "why", "hint": "do this"}
+    told = sample(Status, sessionState="failed", error=error, worktree=str(tmp_path / "none"))
+    said = click.unstyle(outcome.summary(told, tmp_path))
+    assert "failed; no agent has begun" in said
+    assert said.endswith("next: do this")
