@@ -26,7 +26,7 @@ Drawn from `--help` by `python -m tests.manual docs`: change the help, not this 
 Every command but `mcp` and `acp` takes `--json` and then prints one document on stdout, on errors too:
 `{"error": {code, detail, hint, ...}}`. Progress and messages go to stderr. Two options stand before the command:
 `--project DIR` (`-C`) and `--port N`. `NO_COLOR`, `CLICOLOR` and `FORCE_COLOR` are honoured. `[SESSION]` is an id or its
-beginning; left out, it is the only one that runs. `man hub-run` shows the same text.
+beginning; left out, it is the only one that runs. `man hub-run` shows the same text, but where uv has installed hub.
 """
 _KEYS = "While `hub run` or `hub attach` shows a session on a terminal:\n"
 

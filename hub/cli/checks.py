@@ -29,6 +29,7 @@ from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import project_tables, settings
 from hub.io.git.guard import guarded
+from hub.io.git.layout import barred
 from hub.io.project.places import Places, exclude_hub, load_key, state_dir
 from hub.io.project.trust import Gate
 from hub.owners import Owners
@@ -165,13 +166,12 @@ def _writable(places: Places) -> Finding:
         return Finding(
             "permissions", ok=False, detail="the file system is read-only", hint="Remount it writable."
         )
-    barred = [
-        place
-        for place in (places.root, places.root / ".git", places.hub_dir)
-        if place.exists() and not os.access(place, os.W_OK)
-    ]
-    detail = f"{barred[0]} is not writable" if barred else "writable"
-    return Finding("permissions", not barred, detail, "Correct its owner or mode.")
+    own = (places.root, places.hub_dir)
+    closed = [place for place in own if place.exists() and not os.access(place, os.W_OK)] + barred(
+        places.root
+    )
+    detail = f"{closed[0]} is not writable" if closed else "writable"
+    return Finding("permissions", not closed, detail, "Correct its owner or mode.")
 
 
 def _space(places: Places) -> Finding:

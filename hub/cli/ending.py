@@ -13,6 +13,7 @@ import select
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -34,18 +35,22 @@ def ended_by(error: BaseException, *, as_json: bool) -> int:
     """Say what happened and what to do next; returns the exit status."""
     cause = cause_of(error)
     if isinstance(cause, BrokenPipeError | ReaderLeftError):
-        _leave_quietly()
+        _leave_quietly(sys.stdout)
+        _leave_quietly(sys.stderr)
         return 0
     if isinstance(cause, click.exceptions.NoArgsIsHelpError):
         click.echo(cause.format_message())
         return 0
     if debugging():
         _traceback(error)
-    try:
-        return _fail(coded(cause), as_json=as_json)
-    except OSError:  # the output is what failed; the other one may still be heard
-        _leave_quietly()
-        return _fail(coded(cause), as_json=False)
+    failed = coded(cause)
+    for output, document in ((sys.stdout, as_json), (sys.stderr, False)):
+        try:
+            _tell(failed, as_json=document)
+            break
+        except OSError:  # the output is what failed; the other one may still be heard
+            _leave_quietly(output)
+    return failed.exit_status
 
 
 def debugging() -> bool:
@@ -106,7 +111,7 @@ def _stands_nowhere() -> bool:
     return False
 
 
-def _fail(error: HubError, *, as_json: bool) -> int:
+def _tell(error: HubError, *, as_json: bool) -> None:
     from hub.domain.text.safe import clean
     from hub.domain.wallclock import respoken
 
@@ -119,7 +124,6 @@ def _fail(error: HubError, *, as_json: bool) -> int:
             click.echo(hung(line, width, _INDENT), err=True)
         for line in filter(None, (*several(error), error.hint)):
             click.echo(advice(clean(line), width, _INDENT), err=True)
-    return error.exit_status
 
 
 def several(error: HubError) -> list[str]:
@@ -148,10 +152,10 @@ def _traceback(error: BaseException) -> None:
     traceback.print_exception(error, file=sys.stderr)
 
 
-def _leave_quietly() -> None:
+def _leave_quietly(output: TextIO) -> None:
     # The reader has left (`hub logs | head`): nothing is wrong, and nothing more can be said. The interpreter
     # flushes once more at its end; what is left then goes nowhere.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
 def rest(seconds: float) -> None:

@@ -1,6 +1,6 @@
 """Terminals: which are tried, in which order, and the script that runs in one.
 
-Owns: the table of terminals, the text of the script, and what a person types instead.
+Owns: the table of terminals, the text of the script, and what a person types instead; which one obeys control sequences.
 Must not: open a terminal, or put a value into a shell's text without quoting it.
 """
 
@@ -68,6 +68,11 @@ def openers(configured: Sequence[str], environ: Mapping[str, str], platform: str
         yield ("open", "-a", "Terminal")
     elif environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
         yield from _DESKTOP
+
+
+def obeys(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal that `environ` names takes control sequences for what they are; another one shows them."""
+    return environ.get("TERM", "") not in ("", "dumb", "unknown")
 
 
 def script(command: TerminalCommand, folder: str, *, keep: bool) -> str:

@@ -231,10 +231,15 @@ async def _serve(order: Order, ended: trio.Event, *, task_status: trio.TaskStatu
 async def _listening() -> AsyncIterator[Joined]:
     """From the first moment: a Ctrl-C during the daemon's start is obeyed as soon as there is what can stop."""
     joined = Joined()
-    async with trio.open_nursery() as nursery:
-        await nursery.start(_on_signal, joined)
-        yield joined
-        nursery.cancel_scope.cancel(reason="the session has been watched to its end")
+    try:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(_on_signal, joined)
+            yield joined
+            nursery.cancel_scope.cancel(reason="the session has been watched to its end")
+    except* BrokenPipeError:  # nobody watches: what was begun here has ended in order, and is not done
+        if joined.own and joined.begun:
+            raise HubError(Code.INTERRUPTED) from None
+        raise
 
 
 async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> None:

@@ -60,7 +60,8 @@ def exit_status(status: Status) -> int:
 def summary(status: Status, root: Path, *, seen: bool = False) -> str:
     """How it ended and what to do next in the project, with commands that need no daemon: it may have ended too."""
     here, session = hub_in(root), status.session_id
-    lines = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
+    next_ = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
+    lines = next_ if _began(status) else []
     width = columns(sys.stdout)
     words = "\n".join(ending(status, seen=seen)).split("\n")
     # A command of hub's at its end stays whole.
@@ -96,8 +97,16 @@ def ending(status: Status, *, seen: bool = False) -> list[str]:
     return lines
 
 
+def _began(status: Status) -> bool:
+    """Whether it came as far as a worktree."""
+    early = status.error is not None and status.error.code in _NO_SNAPSHOT - {Code.WORKTREE_MISSING}
+    return not early or Path(status.worktree).exists()
+
+
 def _where(status: Status) -> str:
     """Where the work of one that failed is: what keeps a snapshot from being made is mostly why it failed."""
+    if not _began(status):
+        return "no agent has begun"
     if status.error is not None and status.error.code in _NO_SNAPSHOT:
         return "what is not on the branch is still in its worktree"
     return "the work so far is on the branch"

@@ -69,6 +69,17 @@ def common_dir(root: Path) -> Path:
     return Path(os.path.realpath(git_dir / (_followed(pointer, root) if os.path.isfile(pointer) else "")))
 
 
+def barred(root: Path) -> list[Path]:
+    """Where git must write for a session, and may not.
+
+    Raises:
+        HubError: NOT_A_REPOSITORY.
+    """
+    common = common_dir(root)
+    places = (common, *(common / name for name in ("objects", "refs", "refs/heads")))
+    return [place for place in places if place.exists() and not os.access(place, os.W_OK)]
+
+
 def own_git_dir(root: Path) -> Path:
     """The directory that holds the HEAD and the index of the working tree `root`.
 

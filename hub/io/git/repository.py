@@ -20,7 +20,7 @@ from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
 from hub.io.git.converting import as_added
 from hub.io.git.env import effective_config, git, git_capped
-from hub.io.git.layout import common_dir
+from hub.io.git.layout import barred
 from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import (
     ASIDE,
@@ -70,9 +70,8 @@ async def repo_state(root: Path) -> RepoState:
     Raises:
         HubError: NOT_A_REPOSITORY, GIT_MISSING, NO_PERMISSION when hub could not write to it, and as `head_commit`.
     """
-    common = common_dir(root)
-    if not (os.access(common / "objects", os.W_OK) and os.access(common / "refs", os.W_OK)):
-        raise HubError(Code.NO_PERMISSION, f"The repository {common} may not be written.")
+    if places := barred(root):
+        raise HubError(Code.NO_PERMISSION, f"{places[0]} is not writable.")
     named = await git("symbolic-ref", "-q", "--short", "HEAD", cwd=root, accept=(0, 1))
     head = await head_commit(root)
     return RepoState(head, named.text or await _main_branch(root) or head)

@@ -27,6 +27,7 @@ _KEY_HEX = re.compile(r"[0-9a-fA-F]{64}")
 _PURPOSE = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _EXCLUDES = (b"/.hub/", b"/.aider.tags.cache.v*/")
 """What is never part of the work: hub's own folder, and the index Aider keeps in whatever tree it works in."""
+_TREELESS = "Go to one of its working trees, or make one: git worktree add ../work"
 _EXCLUDE_LIMIT = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -308,4 +309,6 @@ def _rev_parse(where: Path, what: str) -> bytes:
         helps = next((line.strip() for line in said.splitlines() if "safe.directory" in line), "git status")
         detail = f"{where} belongs to another user, and git does not trust it."
         raise HubError(Code.NO_PERMISSION, detail, hint=f"Run: {helps}")
-    raise HubError(Code.NOT_A_REPOSITORY, f"{where} is not in a git repository with a working tree.")
+    detail = f"{where} is not in a git repository with a working tree."
+    bare = "must be run in a work tree" in said
+    raise HubError(Code.NOT_A_REPOSITORY, detail, hint=_TREELESS if bare else "")

@@ -177,13 +177,14 @@ def test_errors_are_json_when_json_is_asked_for(capsys):
 @pytest.mark.parametrize(
     ("environ", "wanted"),
     [
-        ({}, None),
+        ({"TERM": "xterm"}, None),
+        ({}, False),
         ({"NO_COLOR": "1"}, False),
-        ({"NO_COLOR": ""}, None),
+        ({"NO_COLOR": "", "TERM": "xterm"}, None),
         ({"CLICOLOR": "0"}, False),
         ({"FORCE_COLOR": "1"}, True),
         ({"CLICOLOR_FORCE": "1"}, True),
-        ({"CLICOLOR_FORCE": "0"}, None),
+        ({"CLICOLOR_FORCE": "0", "TERM": "xterm"}, None),
         ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
         ({"TERM": "dumb"}, False),
     ],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub.domain.terminal import TerminalCommand, openers, script
+from hub.domain.terminal import TerminalCommand, obeys, openers, script
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0\r\n"), max_size=20)
 
@@ -31,6 +31,15 @@ def test_a_terminal_variable_with_arguments_is_taken_as_it_is():
     assert first(TERMINAL="foot") == ("foot", "-e")
     assert first(TERMINAL="wezterm start --") == ("wezterm", "start", "--")
     assert first(TERMINAL="'broken") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "does"),
+    [({}, False), ({"TERM": "dumb"}, False), ({"TERM": "unknown"}, False), ({"TERM": "xterm"}, True)],
+)
+def test_which_terminal_obeys_control_sequences(kind, does):
+    """Without `TERM` nothing is known of it: it was given colours."""
+    assert obeys(kind) is does
 
 
 def test_what_there_is_without_a_choice():

@@ -219,6 +219,24 @@ def test_a_closed_terminal_stops_in_order(work, watched):
     assert git(work.root, "show", f"{record['branch']}:half.txt") == "half"
 
 
+@pytest.mark.parametrize(("beside", "status", "state"), [(False, 130, "stopped"), (True, 0, "running")])
+def test_a_reader_that_leaves_stops_the_session_of_this_process(work, beside, status, state):
+    """`hub run 2>&1 | head`: the session was stopped, and the status 0 as if it was done."""
+    more = [{"say": f"line {n} {'.' * 80}"} for n in range(100)]
+    work.script("demo-first", {"say": "HALF"}, *more, {"sleep": 600})
+    work.configure()
+    api = work.start() if beside else None
+    child = subprocess.Popen(
+        [sys.executable, "-m", "hub", "run", "x"], cwd=work.root, env=work.environ(),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pipesize=4096,
+    )  # fmt: skip
+    with child.stdout as reader:
+        while b"HALF" not in reader.readline():
+            pass
+    assert child.wait(timeout=60) == status
+    assert (api.get("/api/status") if api else work.fsm())["sessionState"] == state
+
+
 @pytest.mark.parametrize(
     ("number", "status", "state"), [(signal.SIGHUP, 129, "running"), (signal.SIGINT, 130, "stopped")]
 )
@@ -434,5 +452,14 @@ def test_in_a_narrow_terminal_the_outcome_is_broken_between_words(monkeypatch, t
 def test_of_one_that_failed_it_is_said_where_its_work_is(tmp_path, code, where):
     """With what keeps a snapshot from being made the last work is on no branch."""
     error = {"code": code, "detail": "why", "hint": "next"}
-    told = sample(Status, sessionState="failed", error=error)
+    told = sample(Status, sessionState="failed", error=error, worktree=str(tmp_path))
     assert where in click.unstyle(outcome.summary(told, tmp_path))
+
+
+def test_of_one_that_failed_before_it_had_a_worktree_nothing_can_be_seen_or_taken(tmp_path):
+    """It was said that its work is still in its worktree, and how to take it."""
+    error = {"code": "no_permission", "detail": "why", "hint": "do this"}
+    told = sample(Status, sessionState="failed", error=error, worktree=str(tmp_path / "none"))
+    said = click.unstyle(outcome.summary(told, tmp_path))
+    assert "failed; no agent has begun" in said
+    assert said.endswith("next: do this")

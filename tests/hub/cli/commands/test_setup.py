@@ -191,6 +191,17 @@ def test_a_folder_of_the_users_that_may_not_be_written_is_a_fault(repo, tmp_path
     found = {check["check"]: check for check in json.loads(said("doctor", "--json").stdout)}["permissions"]
     assert (found["ok"], found["detail"]) == (False, f"{repo / '.hub'} is not writable")
     (repo / ".hub").rmdir()
+    for place in (
+        repo / ".git/refs/heads",
+        repo / ".git/objects",
+    ):  # the run ended as `git_failed`: run hub doctor
+        mode = place.stat().st_mode
+        place.chmod(0o555)
+        found = {check["check"]: check for check in json.loads(said("doctor", "--json").stdout)}[
+            "permissions"
+        ]
+        assert (found["ok"], found["detail"]) == (False, f"{place} is not writable")
+        place.chmod(mode)
     started = said("daemon", "--port", "0")
     assert started.returncode == 1
     assert "Correct its owner or mode." in started.stderr

@@ -200,8 +200,9 @@ def test_no_repository_and_bare_repository(tmp_path):
     with refuses(Code.NOT_A_REPOSITORY):
         find_project(tmp_path)
     git(tmp_path, "init", "-q", "--bare", "bare")
-    with refuses(Code.NOT_A_REPOSITORY):
+    with pytest.raises(HubError) as told:  # `git init` was advised, which changes nothing there
         find_project(tmp_path / "bare")
+    assert (told.value.code, "git worktree add" in told.value.hint) == (Code.NOT_A_REPOSITORY, True)
 
 
 def test_a_working_tree_that_does_not_know_its_repository_is_said(repo, tmp_path):
