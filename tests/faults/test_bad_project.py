@@ -135,7 +135,9 @@ def test_a_daemon_whose_project_is_gone_ends_and_leaves_the_next_one_alone(made,
     assert "was moved or removed under this daemon" in (made.root.parent / "daemon.log").read_text()
     made.daemon = second
     assert made.announced() == second.pid
-    assert list((made.state / "running").iterdir()), "the next one is still found by those who look for daemons"
+    assert list((made.state / "running").iterdir()), (
+        "the next one is still found by those who look for daemons"
+    )
     api.post("/api/run", {"task": "write"})
     assert until(made.ended, "the session ends")["sessionState"] == "completed"
     made.stop()

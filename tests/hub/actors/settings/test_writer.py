@@ -90,8 +90,8 @@ async def test_a_key_is_kept_and_never_told(places, clock, name, variable):
         ("A=1\nB", "x", "ANTHROPIC_API_KEY"),
         ("PATH", "/x", "ANTHROPIC_API_KEY"),
         ("demo-first", "x", "takes no key"),
-        ("claude", "x\ny", "line break"),
-        ("claude", "x\0y", "line break"),
+        ("claude", "x\ny", "one line of ASCII"),
+        ("claude", "x\0y", "one line of ASCII"),
     ],
 )
 async def test_a_name_or_value_that_is_not_allowed_is_refused(places, clock, name, value, says):
