@@ -22,6 +22,7 @@ from tests.faults.harness import git, until
 from tests.hub.cli.forms import settled
 from tests.hub.cli.tmux import terminal
 from tests.model_server import Turn
+from tests.waiting import ended
 
 pytestmark = pytest.mark.agents
 
@@ -143,7 +144,8 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
         clears()
         types("ls")
         sees("Needs you")
-        os.kill(made.announced(), signal.SIGKILL)
+        os.kill(daemon := made.announced(), signal.SIGKILL)
+        assert ended(daemon), "it holds its lock to its very end"
         made.start(**base_env(day.tmp / "home"))
         clears()
         types(f"attach {second}")

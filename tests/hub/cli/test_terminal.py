@@ -9,6 +9,7 @@ import pytest
 
 from tests.faults.test_agent_faults import process
 from tests.hub.cli.tmux import terminal
+from tests.waiting import ended
 
 HUB = f"{sys.executable} -m hub"
 DONE = ({"write": {"path": "a.txt", "text": "x"}}, {"done": "All **done**."})
@@ -89,6 +90,7 @@ def test_it_is_left_at_work_and_come_back_to_over_a_killed_daemon(work, shell):
         assert "Step one." in screen
         told = json.loads((work.hub / "daemon.json").read_bytes())
         os.kill(told["pid"], signal.SIGKILL)
+        assert ended(told["pid"]), "it holds its lock to its very end"
         window.shows("the daemon is gone")
         work.start()
         window.shows("the daemon is back")
