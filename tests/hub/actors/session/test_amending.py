@@ -30,7 +30,7 @@ async def handed_over(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()
-        assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
+        assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1), status["error"]
         return await live.events(), json.loads((made.hub / "envelope.json").read_text())
 
 
@@ -165,11 +165,11 @@ async def test_what_was_told_is_not_told_again(made, monkeypatch):
     replayed(made, moment=12)
     snapshot, tries = HandoffSteps.snapshot, []
 
-    async def once(self, *args):
+    async def once(self, *args, **named):
         tries.append(1)
         if len(tries) == 1:
             raise HubError(Code.NO_SPACE, "full")
-        return await snapshot(self, *args)
+        return await snapshot(self, *args, **named)
 
     monkeypatch.setattr(HandoffSteps, "snapshot", once)
     monkeypatch.setattr("hub.actors.session.driver._TROUBLE_PAUSE", 0.01)
