@@ -34,11 +34,12 @@ BaseUrl = Annotated[
         description='An http or https URL without a login in it; "" = the agent\'s own.',
     ),
 ]
+KEY_PATTERN = r"^([!-~]([ -~]*[!-~])?)?$(?!\n)"
 Key = Annotated[
     str,
     Meta(
         max_length=16_384,
-        pattern=r"^([!-~]([ -~]*[!-~])?)?$(?!\n)",
+        pattern=KEY_PATTERN,
         description='One line of ASCII, no blank at its ends; "" takes the key out. Never shown again.',
     ),
 ]

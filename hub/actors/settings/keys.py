@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from hub.api.providers import KeySet
+from hub.api.providers import KEY_PATTERN, KeySet
 from hub.domain.missing import invalid_field
 from hub.errors import HubError
 from hub.io.config.patch import Watch, unwatched
@@ -20,9 +20,6 @@ from hub.io.secrets.agent_keys import kept_as
 from hub.io.secrets.dotenv import every_value, write_env
 from hub.messages.settings import SetKey
 from hub.providers.provider import Provider
-
-_FIT = re.compile(r"([!-~]([ -~]*[!-~])?)?")
-"""As in the API: what a header can carry, and nothing that was pasted along with it."""
 
 
 @attrs.frozen
@@ -39,7 +36,7 @@ class KeyFile:
         Raises:
             HubError: `invalid`; no agent takes a key by that name, or the value is none that the API takes.
         """
-        if not _FIT.fullmatch(order.value):
+        if not re.search(KEY_PATTERN, order.value):  # it comes from the command line too
             raise invalid_field("value", "A key is one line of ASCII, with no blank at its ends.")
         provider, variable = self._owner(order.name)
         place = kept_as(provider.name, variable, self.providers)
