@@ -7,8 +7,9 @@ Tests: tests/hub/web/page/test_mount.py
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Generic, Literal, TypeVar
 
 import attrs
 import trio
@@ -16,6 +17,8 @@ import trio
 from hub.api.convert import structure
 from hub.errors import Code, HubError
 from hub.web.inprocess import InProcess
+
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -25,7 +28,7 @@ class Failed:
     detail: str
     hint: str
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
 
@@ -37,7 +40,7 @@ class Ask:
     briefly: bool = False
     """Whether what takes long may be left out: the page is there already, and shows what it had."""
 
-    async def __call__(self, kind: Any, path: str, **query: Any) -> Any:
+    async def __call__(self, kind: type[T], path: str, **query: object) -> T:
         """The answer of a route, as `kind`.
 
         Raises:
@@ -46,14 +49,14 @@ class Ask:
         answer = await self.api.get(path, query)
         return await trio.to_thread.run_sync(structure, answer, kind)
 
-    async def part(self, kind: object, path: str, **query: object) -> Any:
+    async def part(self, kind: type[T], path: str, **query: object) -> T | Failed:
         """The same for a part of a page without which the rest makes sense: its `Failed` where there is none."""
         try:
             return await self(kind, path, **query)
         except HubError as error:
             return Failed(error.detail, error.hint)
 
-    async def maybe(self, kind: object, path: str, **query: object) -> object:
+    async def maybe(self, kind: type[T], path: str, **query: object) -> T | Failed | None:
         """The same; None where there is no such thing yet."""
         try:
             return await self(kind, path, **query)
@@ -64,20 +67,51 @@ class Ask:
 _NONE_YET = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION, Code.BRANCH_MISSING})
 
 
-async def together(**questions: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
-    """The answers to several questions asked at once, by name. The first error of any is raised."""
-    answers: dict[str, object] = {}
-    errors: list[HubError] = []
+@attrs.define
+class Awaited(Generic[T]):
+    """The answer to one of several questions; it is there once all of them have one."""
 
-    async def one(name: str, question: Callable[[], Awaitable[object]]) -> None:
+    _answer: list[T] = attrs.field(factory=list, init=False)
+
+    async def take(self, question: Callable[[], Awaitable[T]]) -> None:
+        """Ask it."""
+        self._answer.append(await question())
+
+    @property
+    def answer(self) -> T:
+        """What was answered."""
+        return self._answer[0]
+
+
+@attrs.frozen
+class Together:
+    """Several questions that are asked at once."""
+
+    _nursery: trio.Nursery
+    _errors: list[HubError]
+
+    def __call__(self, question: Callable[[], Awaitable[T]]) -> Awaited[T]:
+        """One more of them."""
+        awaited: Awaited[T] = Awaited()
+        self._nursery.start_soon(self._one, awaited, question)
+        return awaited
+
+    async def _one(self, awaited: Awaited[T], question: Callable[[], Awaitable[T]]) -> None:
         try:
-            answers[name] = await question()
+            await awaited.take(question)
         except HubError as error:
-            errors.append(error)
+            self._errors.append(error)
 
+
+@asynccontextmanager
+async def together() -> AsyncIterator[Together]:
+    """Asks what is asked within it; behind it all answers are there.
+
+    Raises:
+        HubError: The first of any; the others are asked nonetheless.
+    """
+    errors: list[HubError] = []
     async with trio.open_nursery() as nursery:
-        for name, question in questions.items():
-            nursery.start_soon(one, name, question)
+        yield Together(nursery, errors)
     if errors:
         raise errors[0]
-    return answers

@@ -35,15 +35,16 @@ class AuditPageQuery:
 async def show(ask: Ask, given: AuditPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     before = {} if given.cursor is None else {"cursor": given.cursor}
-    found = await together(
-        head=partial(ask.part, AuditHead, "/api/audit/head"),
-        hidden=partial(_hidden, ask),
-        records=partial(ask, list[HistoryEntry], "/api/history", limit=SHOWN, event=given.event, **before),
-    )
-    records: list[HistoryEntry] = found["records"]
+    async with together() as each:
+        head = each(lambda: ask.part(AuditHead, "/api/audit/head"))
+        hidden = each(lambda: _hidden(ask))
+        found = each(
+            lambda: ask(list[HistoryEntry], "/api/history", limit=SHOWN, event=given.event, **before)
+        )
+    records = found.answer
     return {
-        "chain": found["head"],
-        "hidden": found["hidden"],
+        "chain": head.answer,
+        "hidden": hidden.answer,
         "sessions": SESSIONS,
         "records": records[::-1],
         "records_kinds": sorted({one.event for one in records}),
@@ -60,13 +61,13 @@ async def _hidden(ask: Ask) -> list[tuple[Session, list[tuple[str, int]]]] | Fai
     if isinstance(listed, Failed):
         return listed
     newest = listed.sessions[: -SESSIONS - 1 : -1]
-    told = await together(
-        **{
-            one.session_id: partial(ask.maybe, Redactions, "/api/redactions", sessionId=one.session_id)
+    async with together() as each:
+        told = [
+            each(partial(ask.maybe, Redactions, "/api/redactions", sessionId=one.session_id))
             for one in newest
-        }
-    )
-    found = [(one, pairs(told[one.session_id].summary)) for one in newest if told[one.session_id]]
+        ]
+    counts = [(one, each.answer) for one, each in zip(newest, told, strict=True)]
+    found = [(one, pairs(counted.summary)) for one, counted in counts if counted]
     return [(one, kinds) for one, kinds in found if kinds]
 
 

@@ -7,7 +7,7 @@ Must not: compute anything that the API has not said.
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
@@ -61,23 +61,22 @@ def grouped(sessions: list[Session], *, everything: bool = False) -> list[Sessio
 
 async def show(ask: Ask, given: BoardQuery) -> dict[str, object]:
     """What the board's template is filled with."""
-    found = await together(
-        listed=partial(ask, Sessions, "/api/sessions"),
-        wallet=partial(ask.part, list[Entry], "/api/quota/wallet"),
-        history=partial(ask.part, list[HistoryEntry], "/api/history", event="handoff", limit=_HANDOFFS),
-        approvals=partial(ask.part, list[Approval], "/api/approvals"),
-    )
-    sessions = found["listed"].sessions
-    questions = await together(
-        **{one.session_id: partial(question, ask, one.session_id) for one in sessions if one.needs == "input"}
-    )
-    wanted = {one.session_id: one.action for one in reversed(found["approvals"] or ())}
-    made = walks(found["history"] or ())
+    async with together() as each:
+        listed = each(lambda: ask(Sessions, "/api/sessions"))
+        wallet = each(lambda: ask.part(list[Entry], "/api/quota/wallet"))
+        history = each(lambda: ask.part(list[HistoryEntry], "/api/history", event="handoff", limit=_HANDOFFS))
+        approvals = each(lambda: ask.part(list[Approval], "/api/approvals"))
+    sessions = listed.answer.sessions
+    asking = [one.session_id for one in sessions if one.needs == "input"]
+    async with together() as each:
+        questions = {one: each(partial(question, ask, one)) for one in asking}
+    wanted = {one.session_id: one.action for one in reversed(approvals.answer or ())}
+    made = walks(history.answer or ())
     return {
         "groups": grouped(sessions, everything=bool(given.all)),
-        "asked": {**wanted, **questions},
-        "concurrent": found["listed"].concurrent,
-        "wallet": told(found["wallet"]),
+        "asked": {**wanted, **{one: asked.answer for one, asked in questions.items()}},
+        "concurrent": listed.answer.concurrent,
+        "wallet": wallet.answer and told(wallet.answer),
         "last": made[-1] if made else None,
     }
 
@@ -89,10 +88,8 @@ async def question(ask: Ask, session_id: str) -> str:
     return asked[-1] if asked else ""
 
 
-def told(wallet: Any) -> Any:
+def told(wallet: list[Entry]) -> list[Entry]:
     """The accounts of which anything is known; of those that never worked nothing is worth a bar."""
-    if not wallet:
-        return wallet
     return [entry for entry in wallet if entry.windows or entry.tokens_today]
 
 

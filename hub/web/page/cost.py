@@ -7,10 +7,8 @@ Tests: tests/hub/api/test_costs.py, tests/hub/web/page/test_pages.py
 
 from __future__ import annotations
 
-from functools import partial
-
 from hub.api.base import Nothing
-from hub.api.costs import Costs, Spent, summed
+from hub.api.costs import Costs, summed
 from hub.api.sessions import Sessions
 from hub.domain.event import Tag
 from hub.web.page.ask import Ask, together
@@ -22,11 +20,10 @@ SHOWN = 100
 
 async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
-    found = await together(
-        costs=partial(ask, Costs, "/api/costs"), listed=partial(ask.part, Sessions, "/api/sessions")
-    )
-    spent: list[Spent] = found["costs"].spent
-    listed = found["listed"]
+    async with together() as each:
+        costs = each(lambda: ask(Costs, "/api/costs"))
+        sessions = each(lambda: ask.part(Sessions, "/api/sessions"))
+    spent, listed = costs.answer.spent, sessions.answer
     return {
         "agents": sorted(summed(spent, lambda one: one.provider), key=lambda one: -one.tokens),
         "days": sorted(summed(spent, lambda one: one.day), key=lambda one: one.name, reverse=True)[:SHOWN],

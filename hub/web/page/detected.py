@@ -7,7 +7,6 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import attrs
@@ -31,19 +30,16 @@ class DetectedPageQuery:
 
 async def show(ask: Ask, given: DetectedPageQuery) -> dict[str, object]:
     """What the template is filled with."""
-    found = await together(
-        detected=partial(ask, list[Detected], "/api/detect", sinceHours=given.hours),
-        providers=partial(ask.part, list[ProviderStatus], "/api/providers"),
-    )
-    ordered = sorted(
-        found["detected"], key=lambda one: (not one.adoptable, not one.running, -one.last_active)
-    )
+    async with together() as each:
+        detected = each(lambda: ask(list[Detected], "/api/detect", sinceHours=given.hours))
+        providers = each(lambda: ask.part(list[ProviderStatus], "/api/providers"))
+    ordered = sorted(detected.answer, key=lambda one: (not one.adoptable, not one.running, -one.last_active))
     left = [one.id for one in ordered if not one.running and not one.alarm]
     beyond = set(left[_SHOWN:])
     return {
         "detected": [one for one in ordered if one.id not in beyond],
         "more": len(beyond),
-        "providers": found["providers"] or (),
+        "providers": providers.answer or (),
         "hours": given.hours,
     }
 

@@ -7,9 +7,8 @@ Tests: tests/hub/web/page/test_doctor.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import attrs
 
@@ -26,6 +25,8 @@ from hub.domain.text.figures import counted
 from hub.web.page.ask import Ask, Failed, together
 from hub.web.page.view import View
 
+T = TypeVar("T")
+
 
 @attrs.frozen
 class DoctorFinding:
@@ -41,39 +42,50 @@ class DoctorFinding:
 
 async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
-    found = await together(
-        health=partial(ask, Health, "/api/health"),
-        trust=partial(ask.part, Trusted, "/api/trust"),
-        audit=partial(ask.part, AuditHead, "/api/audit/head"),
-        providers=partial(ask.part, list[ProviderStatus], "/api/providers"),
-        breakers=partial(ask.part, list[Breaker], "/api/circuit"),
-        index=partial(ask.part, Graph, "/api/graph"),
-        tree=partial(ask.part, TreeNode, "/api/system/tree"),
-        instructions=partial(ask.part, list[Instruction], "/api/instructions"),
+    async with together() as each:
+        health = each(lambda: ask(Health, "/api/health"))
+        trust = each(lambda: ask.part(Trusted, "/api/trust"))
+        audit = each(lambda: ask.part(AuditHead, "/api/audit/head"))
+        index = each(lambda: ask.part(Graph, "/api/graph"))
+        tree = each(lambda: ask.part(TreeNode, "/api/system/tree"))
+        breakers = each(lambda: ask.part(list[Breaker], "/api/circuit"))
+        providers = each(lambda: ask.part(list[ProviderStatus], "/api/providers"))
+        instructions = each(lambda: ask.part(list[Instruction], "/api/instructions"))
+    found = findings(
+        trust=trust.answer,
+        audit=audit.answer,
+        index=index.answer,
+        tree=tree.answer,
+        breakers=breakers.answer,
+        providers=providers.answer,
     )
-    return {
-        "health": found["health"],
-        "findings": list(findings(found)),
-        "instructions": found["instructions"],
-    }
+    return {"health": health.answer, "findings": found, "instructions": instructions.answer}
 
 
-def findings(found: Mapping[str, object]) -> Iterator[DoctorFinding]:
-    """Each look, also the one that could not be had."""
-    looks: dict[str, tuple[str, Callable[[str, Any], DoctorFinding]]] = {
-        "trust": ("Trust", _trust),
-        "audit": ("Audit log", _audit),
-        "index": ("Index of the code", _index),
-        "tree": ("Parts of the daemon", _tree),
-        "breakers": ("Failing accounts", _circuits),
-        "providers": ("Agents", _agents),
-    }
-    for name, (what, look) in looks.items():
-        part = found[name]
-        if isinstance(part, Failed):
-            yield DoctorFinding(what, ok=False, detail=part.detail, hint=part.hint)
-        else:
-            yield look(what, part)
+def findings(
+    *,
+    trust: Trusted | Failed,
+    audit: AuditHead | Failed,
+    index: Graph | Failed,
+    tree: TreeNode | Failed,
+    breakers: list[Breaker] | Failed,
+    providers: list[ProviderStatus] | Failed,
+) -> list[DoctorFinding]:
+    """Each look, also at what could not be had."""
+    return [
+        _found("Trust", trust, _trust),
+        _found("Audit log", audit, _audit),
+        _found("Index of the code", index, _index),
+        _found("Parts of the daemon", tree, _tree),
+        _found("Failing accounts", breakers, _circuits),
+        _found("Agents", providers, _agents),
+    ]
+
+
+def _found(what: str, part: T | Failed, look: Callable[[str, T], DoctorFinding]) -> DoctorFinding:
+    if isinstance(part, Failed):
+        return DoctorFinding(what, ok=False, detail=part.detail, hint=part.hint)
+    return look(what, part)
 
 
 def _trust(what: str, part: Trusted) -> DoctorFinding:

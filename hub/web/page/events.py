@@ -31,7 +31,7 @@ async def show(ask: Ask, given: EventsPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     before = {} if given.until is None else {"until": given.until}
     limit = SHOWN if given.tag is None else _LOOKED_AT
-    found: list[EventRecord] = await ask(list[EventRecord], "/api/events", newest=1, limit=limit, **before)
+    found = await ask(list[EventRecord], "/api/events", newest=1, limit=limit, **before)
     shown = [event for event in found if given.tag in (None, event.tag)][-SHOWN:]
     more = len(found) == limit
     return {

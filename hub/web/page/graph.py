@@ -8,7 +8,6 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import partial
 from typing import Annotated
 
 import attrs
@@ -99,15 +98,15 @@ class GraphPageQuery:
 
 async def show(ask: Ask, given: GraphPageQuery) -> dict[str, object]:
     """What the template is filled with."""
-    found = await together(
-        size=partial(ask, Graph, "/api/graph"),
-        detail=partial(ask.part, Detail, "/api/graph/detail", limit=_NODES, type=given.type),
-    )
+    async with together() as each:
+        size = each(lambda: ask(Graph, "/api/graph"))
+        nodes = each(lambda: ask.part(Detail, "/api/graph/detail", limit=_NODES, type=given.type))
     question = given.q.strip()
     chunks = await ask.part(list[Chunk], "/api/retrieval", q=question, limit=_CHUNKS) if question else None
-    detail = found["detail"]
+    detail = nodes.answer
     return {
-        **found,
+        "size": size.answer,
+        "detail": detail,
         "drawn": net(detail) if detail else None,
         "types": sorted({node.node_type for node in detail.nodes}) if detail else [],
         "type": given.type,

@@ -29,7 +29,7 @@ class HistoryPageQuery:
 
 async def show(ask: Ask, given: HistoryPageQuery) -> dict[str, object]:
     """What the template is filled with."""
-    newest_first: list[Commit] = await ask(list[Commit], "/api/history/commits")
+    newest_first = await ask(list[Commit], "/api/history/commits")
     commits = newest_first[::-1]
     at = min(given.at or len(commits), len(commits))
     chosen = commits[at - 1] if commits else None

@@ -8,12 +8,10 @@ Tests: tests/hub/web/page/test_pages.py
 from __future__ import annotations
 
 import json
-from functools import partial
-from typing import Any
 
 from hub.api.base import Nothing
 from hub.api.convert import unstructure
-from hub.api.pipelines import Pipeline, RunStatus
+from hub.api.pipelines import Node, NodeStatus, Pipeline, RunStatus
 from hub.domain.standing import words
 from hub.web.page.ask import Ask, together
 from hub.web.page.dag import Box, dag
@@ -32,17 +30,16 @@ _EXAMPLE = [
 
 async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
-    found = await together(
-        pipelines=partial(ask, list[Pipeline], "/api/pipelines"),
-        run=partial(ask.maybe, RunStatus, "/api/pipelines/run"),
-    )
-    run: RunStatus | None = found["run"]
-    pipelines: list[Pipeline] = found["pipelines"]
+    async with together() as each:
+        listed = each(lambda: ask(list[Pipeline], "/api/pipelines"))
+        newest = each(lambda: ask.maybe(RunStatus, "/api/pipelines/run"))
+    pipelines, run = listed.answer, newest.answer
     return {
         "run": run,
         "drawn_run": dag(run.name, [_ran(node) for node in run.nodes]) if run else None,
         "pipelines": [
-            (one, dag(one.name, [_planned(node) for node in one.nodes]), _left(one, run)) for one in pipelines
+            (one, dag(one.name, [_planned(node) for node in one.nodes]), _left(one, run or None))
+            for one in pipelines
         ],
         "text": json.dumps(unstructure(pipelines) or _EXAMPLE, indent=2, ensure_ascii=False),
     }
@@ -55,14 +52,14 @@ def _left(one: Pipeline, run: RunStatus | None) -> bool:
     return not {node.id for node in one.nodes} <= {node.id for node in run.nodes if node.state == "completed"}
 
 
-def _ran(node: Any) -> Box:
+def _ran(node: NodeStatus) -> Box:
     href = f"/session/{node.session_id}" if node.session_id else ""
     unsure = node.state == "completed" and not node.verified
     said = words(state=node.state.value, verified=node.verified)
     return Box(node.id, tuple(node.depends_on), node.provider, node.state.value, href, said, unsure)
 
 
-def _planned(node: Any) -> Box:
+def _planned(node: Node) -> Box:
     return Box(node.id, tuple(node.depends_on), node.provider)
 
 

@@ -7,8 +7,6 @@ Tests: tests/hub/web/page/test_pages.py
 
 from __future__ import annotations
 
-from functools import partial
-
 from hub.api.base import Nothing
 from hub.api.observability import Breaker
 from hub.api.profiles import Profile, ProfileOutcome
@@ -19,17 +17,22 @@ from hub.web.page.view import View
 
 async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
-    found = await together(
-        status=partial(ask, list[ProviderStatus], "/api/providers"),
-        configured=partial(ask.part, list[ProviderConfig], "/api/config/providers"),
-        breakers=partial(ask.part, list[Breaker], "/api/circuit"),
-        profiles=partial(ask.part, list[Profile], "/api/profiles"),
-        outcomes=partial(ask.part, list[ProfileOutcome], "/api/outcomes"),
-    )
-    configured = {one.name: one for one in found["configured"] or ()}
-    rows = [(one, configured.get(one.name)) for one in found["status"]]
+    async with together() as each:
+        status = each(lambda: ask(list[ProviderStatus], "/api/providers"))
+        configured = each(lambda: ask.part(list[ProviderConfig], "/api/config/providers"))
+        breakers = each(lambda: ask.part(list[Breaker], "/api/circuit"))
+        profiles = each(lambda: ask.part(list[Profile], "/api/profiles"))
+        outcomes = each(lambda: ask.part(list[ProfileOutcome], "/api/outcomes"))
+    by_name = {one.name: one for one in configured.answer or ()}
+    rows = [(one, by_name.get(one.name)) for one in status.answer]
     missing = [row for row in rows if row[1] and not row[1].install.installed]
-    return {**found, "rows": [*(row for row in rows if row not in missing), *missing]}
+    return {
+        "configured": configured.answer,
+        "breakers": breakers.answer,
+        "profiles": profiles.answer,
+        "outcomes": outcomes.answer,
+        "rows": [*(row for row in rows if row not in missing), *missing],
+    }
 
 
 VIEW = View(title="Providers", show=show)

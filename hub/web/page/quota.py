@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import partial
 
 from markupsafe import Markup
 
@@ -31,18 +30,18 @@ _LETTERS = 80
 
 async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
-    found = await together(
-        wallet=partial(ask, list[Entry], "/api/quota/wallet"),
-        listed=partial(ask.part, Sessions, "/api/sessions"),
-    )
-    titles = {one.session_id: one.title for one in found["listed"].sessions} if found["listed"] else {}
-    entries, now = told(found["wallet"]), time.time()
+    async with together() as each:
+        wallet = each(lambda: ask(list[Entry], "/api/quota/wallet"))
+        sessions = each(lambda: ask.part(Sessions, "/api/sessions"))
+    listed = sessions.answer
+    titles = {one.session_id: one.title for one in listed.sessions} if listed else {}
+    entries, now = told(wallet.answer), time.time()
     return {
         "entries": [
             (entry, [(one, spenders(one, titles), *burn(one, now)) for one in entry.windows])
             for entry in entries
         ],
-        "silent": [entry for entry in found["wallet"] if entry not in entries],
+        "silent": [entry for entry in wallet.answer if entry not in entries],
         "shown": SHOWN,
         "titles": titles,
     }

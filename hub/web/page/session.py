@@ -43,54 +43,54 @@ class SessionPageQuery:
 
 async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
     """What the session's template is filled with."""
-    listed: Sessions = await ask(Sessions, "/api/sessions")
+    listed = await ask(Sessions, "/api/sessions")
     row = next((one for one in listed.sessions if one.session_id == given.session_id), None)
     if row is None:
         raise HubError(Code.NOT_FOUND, f"There is no session {given.session_id}.", hint="See the board.")
     which = {"sessionId": row.session_id}
     ended = row.session_state in ENDED
     before = {} if given.until is None else {"until": given.until}
-    found = await together(
-        status=partial(ask.part, Status, "/api/status", **which),
-        events=partial(ask.part, list[EventRecord], "/api/events", **which, **before, newest=1, limit=SHOWN),
-        **({} if ask.briefly else {"diff": partial(ask.part, Diff, "/api/session/diff", **which)}),
-        contract=partial(ask.maybe, dict[str, object], "/api/contract", **which),
-        cost=partial(ask.part, Cost, "/api/session/cost", **which),
-        approvals=partial(ask.part, list[Approval], "/api/approvals"),
-        history=partial(ask.part, list[HistoryEntry], "/api/history", **which, event="handoff"),
-        **({event: partial(_newest, ask, event, row.session_id) for event in _ENDS} if ended else {}),
-    )
-    events: list[EventRecord] = list(found["events"] or ())
+    async with together() as each:
+        status = each(lambda: ask.part(Status, "/api/status", **which))
+        newest = each(
+            lambda: ask.part(list[EventRecord], "/api/events", **which, **before, newest=1, limit=SHOWN)
+        )
+        changed = None if ask.briefly else each(lambda: ask.part(Diff, "/api/session/diff", **which))
+        contract = each(lambda: ask.maybe(dict[str, object], "/api/contract", **which))
+        cost = each(lambda: ask.part(Cost, "/api/session/cost", **which))
+        approvals = each(lambda: ask.part(list[Approval], "/api/approvals"))
+        history = each(lambda: ask.part(list[HistoryEntry], "/api/history", **which, event="handoff"))
+        ends = [each(partial(_newest, ask, event, row.session_id)) for event in _ENDS] if ended else []
+    diff = changed and changed.answer
+    events = newest.answer or []
     shown = items(events)
-    became = fate(*(found.pop(event) for event in _ENDS)) if ended else None
     return {
-        "diff": None,
-        **found,
+        "diff": diff,
+        "status": status.answer,
+        "contract": contract.answer,
+        "cost": cost.answer,
         "title": row.title or row.session_id,
         "session": row,
         "ended": ended,
-        "became": became,
+        "became": fate(*(end.answer for end in ends)) if ended else None,
         "left_behind": left_behind(row.session_id),
-        "waiting_here": [one for one in found["approvals"] or () if one.session_id == row.session_id],
-        "walks": walks(found["history"] or ()),
+        "waiting_here": [one for one in approvals.answer or () if one.session_id == row.session_id],
+        "walks": walks(history.answer or ()),
         "calls": calls_of(shown),
-        "contract_text": json.dumps(found["contract"], indent=1, ensure_ascii=False)
-        if found["contract"]
-        else "",
+        "contract_text": json.dumps(contract.answer, indent=1, ensure_ascii=False) if contract.answer else "",
         "turns": turns(shown)[::-1],
         "look_of": look_of,
         "plan": newest_plan(events),
         "question": next((one.msg for one in reversed(events) if one.meta.get("needsInput")), ""),
         "earlier": events[0].id - 1 if len(events) == SHOWN else None,
         "until": given.until,
-        "pieces": prose.pieces(found["diff"].diff) if found.get("diff") else None,
+        "pieces": prose.pieces(diff.diff) if diff else None,
     }
 
 
 async def _newest(ask: Ask, event: str, session_id: str) -> list[HistoryEntry]:
     query = {"sessionId": session_id, "event": event, "limit": TAKES}
-    found: list[HistoryEntry] = await ask(list[HistoryEntry], "/api/history", **query)
-    return found
+    return await ask(list[HistoryEntry], "/api/history", **query)
 
 
 VIEW = View(title="Session", show=show, given=SessionPageQuery, tags=ALL)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -66,15 +66,14 @@ def environment() -> Environment:
 
 async def page(ask: Ask, project: str, found: FoundPage, query: bytes) -> tuple[int, bytes]:
     """Its status and document."""
-    around = await together(
-        approvals=partial(ask.part, list[Approval], "/api/approvals"),
-        newest=partial(ask.part, list[EventRecord], "/api/events", newest=1, limit=1),
-    )
+    async with together() as each:
+        approvals = each(lambda: ask.part(list[Approval], "/api/approvals"))
+        newest = each(lambda: ask.part(list[EventRecord], "/api/events", newest=1, limit=1))
     shared = {
         "project": project,
         "here": found.page,
-        "waiting": len(around["approvals"] or ()),
-        "head": around["newest"][0].id if around["newest"] else 0,
+        "waiting": len(approvals.answer or ()),
+        "head": newest.answer[0].id if newest.answer else 0,
         "zone": time.strftime("%Z"),
     }
     try:

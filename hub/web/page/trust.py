@@ -22,7 +22,7 @@ _GROUPS = (
 
 async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
-    found: Trusted = await ask(Trusted, "/api/trust")
+    found = await ask(Trusted, "/api/trust")
     groups = [(title, [item for item in found.items if item.does is does]) for does, title in _GROUPS]
     return {"standing": found, "groups": [(title, items) for title, items in groups if items]}
 

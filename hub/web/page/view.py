@@ -34,7 +34,7 @@ class View:
     """
 
     title: str
-    show: Callable[[Ask, Any], Awaitable[dict[str, Any]]]
+    show: Callable[[Ask, Any], Awaitable[dict[str, object]]]
     given: type = Nothing
     tags: frozenset[Tag] = CHANGES
     every: int = 0

@@ -33,7 +33,7 @@ WELL = {
 
 
 def test_all_is_well():
-    assert all(one.ok for one in findings(WELL))
+    assert all(one.ok for one in findings(**WELL))
 
 
 def test_each_trouble_is_found_and_has_a_next_step():
@@ -45,7 +45,7 @@ def test_each_trouble_is_found_and_has_a_next_step():
         "index": sample(Graph, scan={"files": 0, "bytes": 0, "error": "no space"}),
         "tree": node("root", 0, node("root/quota", 2)),
     }
-    found = list(findings(ill))
+    found = findings(**ill)
     assert not any(one.ok for one in found)
     assert all(one.hint for one in found)
     assert "root/quota" in next(one.detail for one in found if one.what == "Parts of the daemon")
@@ -67,5 +67,5 @@ def test_each_trouble_is_found_and_has_a_next_step():
 def test_an_agent_is_ready_where_hub_would_choose_it(status: Availability, reason: str, ok: bool, says: str):
     """One whose login cannot be seen is: "none is installed and logged in" stood where agents were at work."""
     goose = sample(ProviderStatus, displayName="Goose", status=status, reason=reason)
-    found = [one for one in findings({**WELL, "providers": [goose]}) if one.what == "Agents"]
+    found = [one for one in findings(**{**WELL, "providers": [goose]}) if one.what == "Agents"]
     assert [(one.ok, one.detail) for one in found] == [(ok, says)]

@@ -274,3 +274,17 @@ async def test_what_was_added_behind_a_run_to_its_end_is_what_is_left(stored: li
     async with running(Fake(instead={GetPipelines: known, GetPipelineRun: ran})) as server:
         text = (await ask(server.port, "GET", "/pipelines", headers=HTML)).body.decode()
     assert ("Run what is left" in text) == (len(stored) > 1)
+
+
+async def test_a_run_that_cannot_be_read_is_told_beside_the_pipelines():
+    """The whole page failed with "internal": it looked for the nodes of an answer that was none."""
+
+    async def unreadable(_: GetPipelineRun) -> None:
+        raise HubError(Code.STATE_CORRUPT, "The run is damaged.")
+
+    async with running(Fake(instead={GetPipelineRun: unreadable})) as server:
+        reply = await ask(server.port, "GET", "/pipelines", headers=HTML)
+    text = reply.body.decode()
+    assert reply.status == 200
+    assert "Not known now: The run is damaged." in text
+    assert 'id="known-title"' in text
