@@ -171,21 +171,26 @@ def test_a_page_that_could_not_be_made_anew_says_so_and_is_asked_for_again(made:
     made.start()
     here = f"http://127.0.0.1:{made.port}/"
 
-    def fail(route: Route) -> None:
-        route.fulfill(response=route.fetch(url=f"{here}session/s-none"), status=503)
+    fails = True
 
-    tab.route(here, fail)
+    def answer(route: Route) -> None:
+        if fails:
+            route.fulfill(response=route.fetch(url=f"{here}session/s-none"), status=503)
+        else:
+            route.continue_()
+
+    tab.route(here, answer)  # for good: what is taken away while it answers has answered already
     tab.goto(here)  # the very first, too
     expect(tab.locator("h1")).to_contain_text("s-none")
-    tab.unroute(here)
+    fails = False
     expect(tab.locator("h1")).to_have_text("Board", timeout=SOON)
     expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
-    tab.route(here, fail)
+    fails = True
     api = Api(made.port)
     api.post("/api/run", {"task": "Meanwhile."})
     expect(tab.locator("#away")).to_contain_text("s-none", timeout=SOON)
     until(made.ended, "nothing more is told")
-    tab.unroute(here)
+    fails = False
     expect(tab.locator("#sessions .card")).to_contain_text("Meanwhile.", timeout=SOON)
     expect(tab.locator("#away")).to_be_hidden()
 
