@@ -68,8 +68,8 @@ starts its children in order, stops them in reverse, and restarts the ones that 
     trio.run(main)
 
 Where to look: `spec` (what can be said), `plan` (the rules, pure), `supervisor` and `dynamic` (carrying them out), `actor`,
-`ref` and `mailbox` (messages), `root` (running a tree), `testing` (breaking and watching one). The rules, the
-departures from OTP and the tests that hold them: design/supervision.md.
+`ref` and `mailbox` (messages), `root` (running a tree). The rules, the departures from OTP and the tests that hold them:
+design/supervision.md.
 
 Not for: a value that a function can compute (call it), a task that ends with its caller (use a nursery), anything whose
 failure should end the program.

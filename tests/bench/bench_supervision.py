@@ -27,8 +27,8 @@ from typing import Any
 import trio
 
 from supervisors import Actor, Exit, Root, Slot, SupervisorSpec, actor_spec, run_root
-from supervisors.testing import ROOMY, Recorder, restarted
 from tests.bench.table import Row, at_least, percentile, run
+from tests.trees import ROOMY, Recorder, restarted
 
 ROUNDS = 5
 PEER = """\

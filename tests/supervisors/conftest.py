@@ -22,7 +22,7 @@ from supervisors import (
     dynamic_spec,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, running
+from tests.trees import Recorder, running
 
 
 @attrs.frozen

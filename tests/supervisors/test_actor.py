@@ -31,7 +31,7 @@ from supervisors import (
     run_root,
 )
 from supervisors.call import DEFER
-from supervisors.testing import ROOMY, Recorder, restarted, running
+from tests.trees import ROOMY, Recorder, restarted, running
 
 
 class DomainError(Exception):

@@ -24,7 +24,7 @@ from supervisors import (
     SupervisorSpec,
     supervisor_spec,
 )
-from supervisors.testing import Scripted
+from tests.trees import Scripted
 
 
 async def refused(request, code: AdminCode) -> None:

@@ -12,7 +12,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from supervisors import Backoff, EventKind, IntensityReached, Strategy
 from supervisors.engine import Again, Due
-from supervisors.testing import Scripted
+from tests.trees import Scripted
 
 backoffs = st.builds(
     Backoff,

@@ -13,7 +13,7 @@ import trio
 
 from supervisors import Actor, ActorDied, Answer, Call, Cast, Ref, Slot, SupervisorSpec, actor_spec, run_root
 from supervisors.call import NOTHING
-from supervisors.testing import ROOMY, running
+from tests.trees import ROOMY, running
 
 
 @attrs.frozen

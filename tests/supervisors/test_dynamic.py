@@ -23,7 +23,7 @@ from supervisors import (
     dynamic_spec,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, Scripted, running
+from tests.trees import Recorder, Scripted, running
 
 
 async def test_simple_one_for_one(supervise_dynamic) -> None:

@@ -10,7 +10,7 @@ from supervisors.child import Child, run_life
 from supervisors.events import System
 from supervisors.exits import all_leaves, fatal_leaf, from_error, leaves
 from supervisors.life import Life
-from supervisors.testing import Scripted, reason, running
+from tests.trees import Scripted, reason, running
 
 BOTH = BaseExceptionGroup(
     "outer", [Shutdown("s"), BaseExceptionGroup("inner", [ValueError("v"), KeyError("k")])]

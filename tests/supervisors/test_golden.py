@@ -20,7 +20,7 @@ from supervisors import (
     SupervisorSpec,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, Scripted, running
+from tests.trees import Recorder, Scripted, running
 
 GOLDEN = {
     row["name"]: [tuple(step) for step in row["trace"]]

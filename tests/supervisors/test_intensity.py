@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from supervisors import EventKind
 from supervisors.plan import Intensity
-from supervisors.testing import Scripted
+from tests.trees import Scripted
 
 times = st.lists(st.integers(0, 200), max_size=40).map(sorted)
 

@@ -25,7 +25,7 @@ from supervisors import (
     dynamic_spec,
     supervisor_spec,
 )
-from supervisors.testing import ROOMY, Recorder, Scripted, restarted, running
+from tests.trees import ROOMY, Recorder, Scripted, restarted, running
 
 
 class Pause(Actor[Any]):

@@ -22,7 +22,7 @@ from supervisors import (
 )
 from supervisors.call import Reply
 from supervisors.mailbox import Envelope, Mailbox
-from supervisors.testing import Recorder, running
+from tests.trees import Recorder, running
 
 
 class Gate(Actor):

@@ -24,7 +24,7 @@ from supervisors import (
     actor_spec,
     supervisor_spec,
 )
-from supervisors.testing import ROOMY, Recorder, restarted, running
+from tests.trees import ROOMY, Recorder, restarted, running
 
 
 class Server(Actor[Any]):

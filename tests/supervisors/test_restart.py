@@ -22,7 +22,7 @@ from supervisors import (
     run_root,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, Scripted
+from tests.trees import Recorder, Scripted
 
 ENDINGS = {
     "normal": None,

@@ -20,7 +20,7 @@ from supervisors import (
     supervisor_spec,
 )
 from supervisors.root import EXIT_STUCK
-from supervisors.testing import Scripted, running
+from tests.trees import Scripted, running
 
 
 async def test_stop_waits_until_all_is_gone() -> None:

@@ -19,7 +19,7 @@ from supervisors import (
     run_root,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, Scripted, running
+from tests.trees import Recorder, Scripted, running
 
 
 async def test_sup_stop_infinity(supervise, autojump_clock) -> None:

@@ -14,7 +14,7 @@ from supervisors import (
     SupervisorSpec,
     supervisor_spec,
 )
-from supervisors.testing import Scripted
+from tests.trees import Scripted
 
 ANY, ALL, NEVER = AutoShutdown.ANY_SIGNIFICANT, AutoShutdown.ALL_SIGNIFICANT, AutoShutdown.NEVER
 TRANSIENT, TEMPORARY = Restart.TRANSIENT, Restart.TEMPORARY

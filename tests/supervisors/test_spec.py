@@ -22,7 +22,7 @@ from supervisors import (
     SupervisorSpec,
     dynamic_spec,
 )
-from supervisors.testing import Scripted
+from tests.trees import Scripted
 
 
 async def start(life: Any) -> None:

@@ -20,7 +20,7 @@ from supervisors import (
     supervisor_spec,
 )
 from supervisors.exits import NotReady
-from supervisors.testing import Recorder, Scripted, running
+from tests.trees import Recorder, Scripted, running
 
 SHUT = [("exit", "sup", "shutdown")]
 

@@ -24,7 +24,7 @@ from supervisors import (
     dynamic_spec,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, Scripted, running
+from tests.trees import Recorder, Scripted, running
 
 NAMES = "abc"
 

@@ -14,8 +14,8 @@ from hub.io.audit.journal import MAX_GROUP, verify_file
 from hub.message_map import slot_of
 from hub.messages.audit import AuditAppend, AuditEntry, AuditHistory, AuditLastEvent, GetAuditHead
 from supervisors import SupervisorSpec, actor_spec
-from supervisors.testing import running
 from tests.refusals import refuses
+from tests.trees import running
 
 KEY = b"k" * 32
 CALL = 20.0

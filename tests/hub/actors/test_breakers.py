@@ -24,8 +24,8 @@ from hub.message_map import slot_of
 from hub.messages.breakers import BreakerClosed, BreakerFailure, BreakerSnapshots, BreakerSuccess, Shut
 from hub.messages.events import EventsSince
 from supervisors import Actor, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import running
 from tests.clock import Clock
+from tests.trees import running
 
 CALL = 20.0
 CRASH = Failure(FailureClass.CRASH, "gone")

@@ -20,7 +20,7 @@ from hub.messages.claims import (
     RetainClaims,
 )
 from supervisors import Actor, SupervisorSpec, actor_spec
-from supervisors.testing import running
+from tests.trees import running
 
 WORK, HOME = Target("claude", "work"), Target("claude", "home")
 

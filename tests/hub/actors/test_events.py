@@ -22,7 +22,7 @@ from hub.message_map import slot_of
 from hub.messages.audit import AuditHistory
 from hub.messages.events import EventAppend, EventsOnRecord, EventsSince, Subscribe, Unsubscribe
 from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import Recorder, kill, running
+from tests.trees import Recorder, kill, running
 from tests.waiting import answered
 
 pytestmark = pytest.mark.usefixtures("arm")

@@ -16,10 +16,10 @@ from hub.message_map import slot_of
 from hub.web.doors import Doors, bind
 from hub.web.server import serve
 from supervisors import Restart, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import Recorder, kill, restarted, running
 from tests.hub.web.fake import Fake
 from tests.hub.web.wire import ask, read_reply, request, socket
 from tests.refusals import refuses
+from tests.trees import Recorder, kill, restarted, running
 
 
 @attrs.define

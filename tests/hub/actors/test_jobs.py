@@ -27,7 +27,7 @@ from supervisors import (
     actor_spec,
     dynamic_spec,
 )
-from supervisors.testing import running
+from tests.trees import running
 
 CALL = 30.0
 

@@ -18,7 +18,7 @@ from hub.message_map import slot_of
 from hub.messages.events import EventAppend
 from hub.messages.outcomes import GetCosts, GetOutcomes
 from supervisors import Slot, SupervisorSpec, actor_spec
-from supervisors.testing import restarted, running
+from tests.trees import restarted, running
 from tests.waiting import answered
 
 CALL = 20.0

@@ -36,9 +36,9 @@ from hub.providers.codex.agent import PROVIDER as CODEX
 from hub.providers.demo.agent import FIRST as DEMO
 from hub.providers.demo.stream import DemoStream
 from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import kill, running
 from tests.hub.io.runner.kit import QUICK, claim_of
 from tests.hub.providers.captured import ASSIGNMENT, lines_of
+from tests.trees import kill, running
 from tests.waiting import changed, eventually
 
 PATIENCE = 20.0

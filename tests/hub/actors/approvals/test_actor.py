@@ -11,10 +11,10 @@ from hub.errors import Code, HubError
 from hub.messages.approvals import AskApproval, GetApprovals, ResolveApproval, WithdrawApprovals
 from hub.messages.session import GetProviders, RequestHandoff, RequestReply, RequestStop, StartRun
 from supervisors import ActorDied
-from supervisors.testing import kill
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.domain.permission.test_rules import shell
 from tests.refusals import refuses
+from tests.trees import kill
 from tests.waiting import answered
 
 ALLOWED = '\n[[approvals]]\ncommand = "deploy*"\n'

@@ -18,7 +18,7 @@ from hub.io.events.store import NewEvent
 from hub.message_map import slot_of
 from hub.messages.events import EventAppend, Subscribe, Subscription
 from supervisors import SupervisorSpec, actor_spec
-from supervisors.testing import kill, running
+from tests.trees import kill, running
 
 CALL = 20.0
 

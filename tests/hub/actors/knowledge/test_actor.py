@@ -25,9 +25,9 @@ from hub.message_map import slot_of
 from hub.messages.events import EventAppend, EventsSince
 from hub.messages.knowledge import DrawIntent, GetGraph, GetGraphDetail, GetGraphNodes, IndexCode, Retrieve
 from supervisors import Slot, SupervisorSpec, actor_spec
-from supervisors.testing import restarted, running
 from tests.hub.actors.knowledge.test_indexer import hiding
 from tests.refusals import refuses
+from tests.trees import restarted, running
 from tests.waiting import PATIENCE, answered
 
 CALL = 60.0

@@ -31,8 +31,8 @@ from hub.message_map import slot_of
 from hub.messages.events import EventAppend, EventsSince
 from hub.messages.quota import GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import restarted, running
 from tests.clock import Clock
+from tests.trees import restarted, running
 from tests.waiting import answered, changed
 
 CALL = 20.0

@@ -9,8 +9,8 @@ from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
 from hub.messages.events import EventAppend
 from hub.messages.knowledge import GetGraph
-from supervisors.testing import restarted
 from tests.hub.actors.session.parts import parts_of
+from tests.trees import restarted
 from tests.waiting import answered
 
 TASK = "write the files. Never touch the schema."

@@ -31,7 +31,7 @@ from hub.messages.events import EventsSince
 from hub.providers.demo.agent import FIRST, SECOND
 from hub.providers.provider import Provider
 from supervisors import ChildSpec, DynamicHandle, Restart, Slot, SupervisorSpec, actor_spec, dynamic_spec
-from supervisors.testing import running
+from tests.trees import running
 
 CALL = 30.0
 ENVIRON = {"HUB_TRUST": "1", "HUB_STATE_DIR": "/nowhere"}

@@ -5,7 +5,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from hub.cli.local.report import report
 from supervisors import AdminError, DynamicHandle, Restart, SupervisorSpec, dynamic_spec
-from supervisors.testing import Scripted, running
+from tests.trees import Scripted, running
 
 
 async def test_a_start_that_fails_is_told_to_whoever_asked_for_it_alone(capsys):

@@ -1,6 +1,6 @@
 """For tests of trees: a recorder of what happened, children that do as told, a kill, waiting for a state.
 
-Owns: helpers that need no sleep and no mock. Must not: be imported by anything that runs in production.
+Owns: helpers that need no sleep and no mock.
 """
 
 from __future__ import annotations

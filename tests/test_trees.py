@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from supervisors import Actor, EventKind, ExitKind, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import ROOMY, Recorder, Scripted, kill, restarted, running
+from tests.trees import ROOMY, Recorder, Scripted, kill, restarted, running
 
 
 async def test_the_recorder_finds_events_by_kind_name_and_path() -> None:
