@@ -22,8 +22,9 @@ import trio
 from hub.api.session import Run, Started, Stopped, Which
 from hub.api.sessions import Sessions
 from hub.api.status import Status
+from hub.cli.ending import debugging
 from hub.cli.local.background import running
-from hub.cli.local.report import report_failures
+from hub.cli.local.report import report
 from hub.cli.local.serve import in_a_job, order_for
 from hub.cli.terminal.keys import restore
 from hub.cli.terminal.width import columns, hung
@@ -204,7 +205,8 @@ async def _serving(
 ) -> AsyncIterator[Daemon]:
     # Nobody else looks for this daemon at a fixed place, so any free port will do unless one was named.
     in_a_job()
-    order = order_for(project, flags={"port": port}, port=0, on_event=report_failures, gate=gate)
+    told = report if debugging() else None  # a live view has the terminal
+    order = order_for(project, flags={"port": port}, port=0, on_event=told, gate=gate)
     ended = trio.Event()
     async with trio.open_nursery() as nursery:
         daemon: Daemon = await nursery.start(_serve, order, ended)

@@ -34,9 +34,3 @@ def report(event: Any) -> None:
         import traceback
 
         traceback.print_exception(error, file=sys.stderr)
-
-
-def report_failures(event: object) -> None:
-    """The same where a live view has the terminal: only for whoever debugs."""
-    if debugging():
-        report(event)

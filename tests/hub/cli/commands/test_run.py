@@ -309,7 +309,8 @@ async def test_ctrl_c_while_the_daemon_starts(work, monkeypatch):
             sent.append(event)
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(join, "report_failures", interrupted)
+    monkeypatch.setenv("HUB_DEBUG", "1")
+    monkeypatch.setattr(join, "report", interrupted)
     with pytest.raises(HubError) as refused, leaf_of(), users_umask():
         async with join.daemon_for(work.root, None, quiet=True) as joined:
             await joined.start_session({"task": "x"})
