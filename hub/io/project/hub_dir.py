@@ -146,11 +146,9 @@ def _not_ours(places: Places, aside: Path) -> HubError:
     return HubError(
         Code.NOT_SEALED,
         f"{places.hub_dir} was not made by this hub at this place: it was copied or moved here, came with the project,"
-        f" or is an earlier hub's. Nothing in it was believed; it is kept in {aside.name}.",
+        f" or is an earlier hub's. Nothing in it was believed; it is kept in {aside.name}, and earlier work on hub/*.",
         # In a copy it would make the original's worktrees the copy's.
-        hint="The work of earlier sessions is on their branches: git branch --list 'hub/*'   "
-        "What is newer than their snapshots, where the folder was moved, not copied: "
-        'git worktree repair .hub/worktrees/*   Go on: hub run "task"',
+        hint="If the folder was moved, not copied, take its worktrees along: git worktree repair .hub/worktrees/*",
     )
 
 
