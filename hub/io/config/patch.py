@@ -123,11 +123,15 @@ def _bytes(target: Path) -> bytes | None:
 
 def _apply(changes: Mapping[Keys, object], tables: object) -> None:
     for keys, value in changes.items():
-        _set(tables, keys, copy.deepcopy(value))
+        set_value(tables, keys, copy.deepcopy(value))
 
 
-def _set(tables: Any, keys: Sequence[str], value: object) -> None:
-    """Set or remove one value."""
+def set_value(tables: Any, keys: Sequence[str], value: object) -> None:
+    """Set one value in raw tables, or remove it (None).
+
+    Raises:
+        HubError: CONFIG_INVALID; something on the way is no table.
+    """
     place = tables
     for key in keys[:-1]:
         if key not in place:
