@@ -22,7 +22,8 @@ from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.messages.events import EventsSince
 from hub.messages.session import GetStatus
-from supervisors import Root, testing
+from supervisors import Root
+from tests import trees
 from tests.described import DescribedApi, described_meta
 from tests.faults.harness import PATIENCE, Project
 from tests.left import users_umask
@@ -103,7 +104,7 @@ def kill(root: Root, actor: str) -> None:
         KeyError: It is down.
     """
     running = root.tree().find("running").children if actor == "session" else ()
-    testing.kill(root, running[-1].path if running else actor)
+    trees.kill(root, running[-1].path if running else actor)
 
 
 @asynccontextmanager
