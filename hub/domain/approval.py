@@ -131,7 +131,6 @@ class ApprovalRecord:
     note: str = ""
     """The user's words, not redacted: they are for the agent."""
     by: str = ""
-    decided_ms: int = 0
     told: bool = False
     """Whether the decision is on the audit log: nobody hears of it before."""
     always: str = ""
@@ -218,10 +217,10 @@ def raised(request: PermissionRequest, verdict: RuleVerdict, now: float) -> Appr
     if verdict.decision == "ask":
         return found
     state = ApprovalState.APPROVED if verdict.decision == "allow" else ApprovalState.DENIED
-    return attrs.evolve(found, state=state, by=By.POLICY, note=verdict.reason, decided_ms=at, expires_ms=0)
+    return attrs.evolve(found, state=state, by=By.POLICY, note=verdict.reason, expires_ms=0)
 
 
-def decided(approval: ApprovalRecord, state: ApprovalState, by: By, note: str, now: float) -> ApprovalRecord:
+def decided(approval: ApprovalRecord, state: ApprovalState, by: By, note: str) -> ApprovalRecord:
     """The same with its answer.
 
     Raises:
@@ -229,7 +228,7 @@ def decided(approval: ApprovalRecord, state: ApprovalState, by: By, note: str, n
     """
     if not approval.pending:
         raise HubError(Code.APPROVAL_RESOLVED, _HOW[approval.state].format(by=approval.by))
-    return attrs.evolve(approval, state=state, by=by, note=note, decided_ms=int(now * 1000))
+    return attrs.evolve(approval, state=state, by=by, note=note)
 
 
 _HOW = {

@@ -216,17 +216,16 @@ class Approvals(Actor[ApprovalsInbox]):
         state = ApprovalState.APPROVED if message.approved else ApprovalState.DENIED
         if message.approved and message.always:
             found = record.lasting(found)
-        self._keep(record.decided(found, state, By.USER, message.note, self._clock()))
+        self._keep(record.decided(found, state, By.USER, message.note))
         return self.answer_later(message, self._resolved(found.id))
 
     def _withdraw(self, message: WithdrawApprovals) -> None:
-        now = self._clock()
         for one in self._store.all():
             request = one.request
             mine = one.pending and request.session_id == message.session_id
             mine = mine and message.dispatch_id in ("", request.dispatch_id)
             if mine and message.native_id in ("", request.native_id):
-                self._keep(record.decided(one, ApprovalState.WITHDRAWN, By.HUB, "", now))
+                self._keep(record.decided(one, ApprovalState.WITHDRAWN, By.HUB, ""))
 
     def _keep(self, approval: ApprovalRecord) -> None:
         """Durable when this returns; published soon after."""
@@ -303,7 +302,7 @@ class Approvals(Actor[ApprovalsInbox]):
             try:
                 for one in record.overdue(self._store.all(), now):
                     note = f"Nobody answered in {(one.expires_ms - one.created_ms) / 1000:g} s."
-                    self._keep(record.decided(one, ApprovalState.DENIED, By.TIMEOUT, note, now))
+                    self._keep(record.decided(one, ApprovalState.DENIED, By.TIMEOUT, note))
                 deadline = record.next_deadline(self._store.all())
                 pause = math.inf if deadline is None else min(max(0.0, deadline - now), _LOOK)
             except HubError:

@@ -40,7 +40,7 @@ def outbox(told, *, audit_broken=False):
 
 async def test_each_stage_is_on_the_audit_log_first():
     told: list[str] = []
-    await publish(outbox(told), decided(made(), ApprovalState.APPROVED, By.USER, "", 2.0))
+    await publish(outbox(told), decided(made(), ApprovalState.APPROVED, By.USER, ""))
     assert told == [
         "audit approval_requested",
         "event approval",
