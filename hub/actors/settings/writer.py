@@ -26,7 +26,7 @@ from hub.domain.config.reader import Config
 from hub.domain.event import Tag
 from hub.domain.missing import no_such
 from hub.io.config.file import Keys
-from hub.io.config.patch import Watch, patch, patch_provider, unwatched
+from hub.io.config.patch import Watch, patch, unwatched
 from hub.io.project.places import Places
 from hub.messages.settings import (
     AddAccount,
@@ -63,7 +63,8 @@ class Writer:
         """What the user chose for a provider, in `hub.toml`."""
         name, changes = order.name, order.changes
         self.provider(name)
-        await trio.to_thread.run_sync(patch_provider, self.places.config, name, changes, self.follow)
+        keys: dict[Keys, object] = {("providers", name, key): value for key, value in changes.items()}
+        await trio.to_thread.run_sync(patch, self.places.config, keys, self.follow)
         words = ", ".join(sorted(changes)) or "nothing"
         await self.told(f"{name} was configured: {words}", "provider_configured", name, changed=list(changes))
         return chosen(self.current(), name)

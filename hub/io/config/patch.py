@@ -33,11 +33,6 @@ def unwatched(before: Mapping[str, object], after: Mapping[str, object]) -> None
     """Nobody watches a change."""
 
 
-def patch_provider(path: Path, name: str, changes: Mapping[str, object], watch: Watch = unwatched) -> Config:
-    """Change a provider's table in `hub.toml`; None removes a key. See `edit`."""
-    return patch(path, {("providers", name, key): value for key, value in changes.items()}, watch)
-
-
 def patch(path: Path, changes: Mapping[Keys, object], watch: Watch = unwatched) -> Config:
     """Change values; None removes a key. See `edit`."""
     by_hand = "Change it by hand: " + ", ".join(".".join(keys) for keys in changes)

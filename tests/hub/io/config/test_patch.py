@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 
 from hub.api.tables import parse_config, parse_toml
 from hub.errors import Code, HubError
-from hub.io.config.patch import edit, patch, patch_provider
+from hub.io.config.patch import edit, patch
 from tests.hub.io.config.conftest import WRITTEN
 from tests.refusals import refuses
+
+
+def patch_provider(path, name, changes):
+    return patch(path, {("providers", name, key): value for key, value in changes.items()})
 
 
 def test_a_patch_keeps_comments_and_order(place):
