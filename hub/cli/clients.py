@@ -98,7 +98,6 @@ CLIENTS = {
     "qwen": Client(home=".qwen", files=("settings.json",)),
     "cursor": Client(home=".cursor", files=("mcp.json",)),
 }
-"""Name -> client."""
 
 
 def command_of(program: str, project: str, verb: str) -> list[str]:

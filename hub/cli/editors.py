@@ -67,4 +67,3 @@ EDITORS: Mapping[str, Client | ByHand] = {
     "neovim": ByHand("in init.lua, with the plugin codecompanion.nvim", _CODECOMPANION),
     "toad": ByHand("Toad keeps no list of your own agents; start it with", "toad acp {quoted}"),
 }
-"""Name -> editor."""

@@ -116,7 +116,6 @@ class PlacedStore(ABC):
     """A store in one format."""
 
     name: str
-    """The provider's name."""
     where: Where
 
     def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:

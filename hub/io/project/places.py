@@ -61,9 +61,7 @@ class Places:
     """Whose `fsm` and `envelope_*` are meant; "" = whose they are that has the project's own place."""
 
     hub_dir = _Path("root", ".hub")
-    """`.hub/`."""
     config = _Path("root", "hub.toml")
-    """The user's `hub.toml`."""
     sessions = _Path("hub_dir", "sessions")
     """One folder a session that has not the project's own place."""
     fsm = _Path("home", "fsm.json")
@@ -77,21 +75,16 @@ class Places:
     queue = _Path("hub_dir", "queue.json")
     """The orders that wait for their turn."""
     audit = _Path("hub_dir", "audit.jsonl")
-    """The audit log."""
     audit_head = _Path("hub_dir", "audit.head")
     """Its sealed head."""
     events_db = _Path("hub_dir", "events.db")
-    """The event log."""
     graph_db = _Path("hub_dir", "graph.db")
-    """The knowledge graph."""
     pipelines = _Path("hub_dir", "pipelines.json")
-    """The stored pipelines."""
     approvals = _Path("hub_dir", "approvals.json")
     """The requests that wait for a person's word, and how those of the present run were decided."""
     pipeline_run = _Path("hub_dir", "pipeline-run.json")
     """The record of the pipeline run that goes on, else of the last one."""
     profiles = _Path("hub_dir", "profiles.toml")
-    """The stored profiles."""
     accounts = _Path("hub_dir", "accounts.toml")
     """Accounts that were added over the API, and which is active."""
     dotenv = _Path("hub_dir", ".env")
@@ -107,7 +100,6 @@ class Places:
     git_dir = _Path("hub_dir", "git")
     """Indexes of hub's own, one a session."""
     lock = _Path("hub_dir", "lock")
-    """The daemon's lock."""
     daemon_json = _Path("hub_dir", "daemon.json")
     """Informational: pid, port, start, version."""
     keys = _Path("state", "keys")
