@@ -73,10 +73,8 @@ class Code(StrEnum):
     QUOTA_EXHAUSTED = "quota_exhausted"
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
-    OVERLOADED = "overloaded"
     DISPATCH_AMBIGUOUS = "dispatch_ambiguous"
     DISPATCH_FAILED = "dispatch_failed"
-    RESUME_TIMEOUT = "resume_timeout"
     VERIFY_FAILED = "verify_failed"
     SETUP_FAILED = "setup_failed"
     CONTRACT_INVALID = "contract_invalid"
@@ -268,7 +266,6 @@ RULES: dict[Code, Fault] = {
         409, 1, "The model refused the task", "Rephrase the task, or choose another provider."
     ),
     Code.CONTEXT_OVERFLOW: Fault(409, 1, "The task no longer fits the model's context", _GO_ON),
-    Code.OVERLOADED: Fault(409, 1, "The provider is overloaded", "hub waits and tries again by itself."),
     Code.DISPATCH_AMBIGUOUS: Fault(
         409,
         1,
@@ -276,7 +273,6 @@ RULES: dict[Code, Fault] = {
         "Look at the worktree, then decide: hub handoff, or hub stop",
     ),
     Code.DISPATCH_FAILED: Fault(409, 1, "The agent could not be started", "Run hub doctor."),
-    Code.RESUME_TIMEOUT: Fault(409, 1, "The next agent gave no sign of life", _GO_ON),
     Code.VERIFY_FAILED: Fault(
         409, 1, "The acceptance commands failed", "Read their output: hub logs --full SESSION"
     ),
