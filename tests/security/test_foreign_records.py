@@ -222,7 +222,8 @@ def test_a_project_at_another_place_begins_anew(made, tmp_path, way):
     assert api.get("/api/status")["sessionId"] == ""
     (told,) = [event for event in made.events() if event["meta"].get("code") == "not_sealed"]
     assert "copied or moved" in told["msg"]
-    assert "git branch" in told["meta"]["hint"]
+    assert "earlier work on hub/*" in told["msg"]
+    assert "git worktree repair" in told["meta"]["hint"]
     (aside,) = made.hub.glob("unsealed-*")
     assert (aside / "fsm.json").read_bytes() == record
     assert made.show(f"hub/{session}:a.txt") == b"a"
