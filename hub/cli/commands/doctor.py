@@ -22,6 +22,7 @@ from hub.actors.settings.entries import Entries
 from hub.cli import checks
 from hub.cli.checks import Finding
 from hub.cli.context import project_dir, with_json
+from hub.cli.local.offline import OfflineProject
 from hub.cli.terminal.width import advice, columns, hung
 from hub.cli.trusting import on_terminal
 from hub.cli.versions import Versions
@@ -29,7 +30,6 @@ from hub.domain.config.reader import Config
 from hub.domain.permission.rules import asks
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
-from hub.io.config.file import settings
 from hub.io.processes.commands import base_env
 from hub.io.processes.probe import ProgramProbe, which
 from hub.io.project.places import Places, find_project
@@ -136,7 +136,7 @@ def _all(folder: Path) -> Iterator[Finding]:
 def _read_config(places: Places) -> Config:
     """The configuration, or the built-in one where it does not validate (which is a finding of its own)."""
     try:
-        return settings(places.config, environ=os.environ, flags={}).config
+        return OfflineProject(places).config()
     except HubError:
         return Config()
 

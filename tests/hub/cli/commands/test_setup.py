@@ -243,6 +243,18 @@ def test_an_agent_without_a_login_is_told_with_the_way_to_one(repo, tmp_path):
     assert ("agents" in checks, status) == (False, 0)
 
 
+def test_the_login_of_an_account_that_was_added_is_seen(repo, tmp_path):
+    """The doctor read no accounts but those of `hub.toml`, and said "none is logged in"; `hub providers` had it."""
+    (tmp_path / "home").mkdir()
+    folder = logged_in_home(tmp_path / "work") + "/.claude"
+    env = {"PATH": agent(tmp_path / "one"), "HOME": str(tmp_path / "home")}
+    add = ("account", "add", "claude", "work", "--config-dir", folder)
+    done = hub(*add, cwd=repo, env=environ(repo.parent, **env))
+    assert done.returncode == 0, done.stderr
+    checks, _ = findings(repo, **env)
+    assert "agents" not in checks
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="it refuses root alone")
 def test_an_agent_whose_server_may_need_no_login_is_no_agent_with_one(repo, tmp_path):
     """With an address of the user's own nobody can tell: `hub providers` says that none was seen, the doctor said just ok."""
