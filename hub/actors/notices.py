@@ -27,7 +27,7 @@ from hub.actors.common.outbox import Outbox
 from hub.domain.config.model import Notify
 from hub.domain.event import Record, Tag
 from hub.domain.notice import Notice, notice_of
-from hub.domain.terminal import obeys
+from hub.domain.terminal import supports_ansi
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
 from hub.messages.events import EventsInbox
@@ -101,7 +101,7 @@ class Notices(Actor[Never]):
 def ring(notice: Notice) -> None:
     """The bell, and the words for terminals that show them; nothing where no terminal is."""
     if sys.stderr.isatty():
-        words = f"\x1b]9;{notice.title}: {notice.text}\x07" if obeys(os.environ) else ""
+        words = f"\x1b]9;{notice.title}: {notice.text}\x07" if supports_ansi(os.environ) else ""
         os.write(sys.stderr.fileno(), f"{words}\x07".encode())
 
 

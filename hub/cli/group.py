@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 from hub import __version__
 from hub.cli.base import Group
 from hub.cli.ending import ReaderLeftError, ended_by
-from hub.domain.terminal import obeys
+from hub.domain.terminal import supports_ansi
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
@@ -180,7 +180,7 @@ def wanted_colour(environ: Mapping[str, str]) -> bool | None:
         return False
     if environ.get("FORCE_COLOR") or environ.get("CLICOLOR_FORCE", "0") != "0":
         return True
-    return None if obeys(environ) else False
+    return None if supports_ansi(environ) else False
 
 
 def run(arguments: list[str]) -> int:

@@ -70,7 +70,7 @@ def openers(configured: Sequence[str], environ: Mapping[str, str], platform: str
         yield from _DESKTOP
 
 
-def obeys(environ: Mapping[str, str]) -> bool:
+def supports_ansi(environ: Mapping[str, str]) -> bool:
     """Whether the terminal that `environ` names takes control sequences for what they are; another one shows them."""
     return environ.get("TERM", "") not in ("", "dumb", "unknown")
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import Lock, Timer
 
 from hub.cli.terminal.width import columns
-from hub.domain.terminal import obeys
+from hub.domain.terminal import supports_ansi
 from hub.domain.text.safe import clean
 
 _LONG = 1.0
@@ -26,7 +26,7 @@ _ERASED = "\r\x1b[K"
 @contextmanager
 def waiting_for(what: str) -> Iterator[None]:
     """Say on standard error what takes so long, once it does and for as long. Where nobody looks on nothing is said."""
-    if not sys.stderr.isatty() or not obeys(os.environ):
+    if not sys.stderr.isatty() or not supports_ansi(os.environ):
         yield
         return
     told = _Line(what)

@@ -29,7 +29,7 @@ from hub.client.live import LinkState, follow
 from hub.client.quick import Api, Query
 from hub.domain.event import RecordJson
 from hub.domain.meta import EventMeta
-from hub.domain.terminal import obeys
+from hub.domain.terminal import supports_ansi
 from hub.errors import Code, HubError
 
 PATIENCE = 120.0
@@ -251,4 +251,4 @@ def on_terminal() -> bool:
 def can_draw() -> bool:
     """Whether the terminal can do more than plain lines."""
     utf = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
-    return on_terminal() and utf and obeys(os.environ)
+    return on_terminal() and utf and supports_ansi(os.environ)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub.domain.terminal import TerminalCommand, obeys, openers, script
+from hub.domain.terminal import TerminalCommand, supports_ansi, openers, script
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0\r\n"), max_size=20)
 
@@ -39,7 +39,7 @@ def test_a_terminal_variable_with_arguments_is_taken_as_it_is():
 )
 def test_which_terminal_obeys_control_sequences(kind, does):
     """Without `TERM` nothing is known of it: it was given colours."""
-    assert obeys(kind) is does
+    assert supports_ansi(kind) is does
 
 
 def test_what_there_is_without_a_choice():
