@@ -197,6 +197,7 @@ def test_an_update_that_names_no_full_window_hides_none(later):
     [
         ("limit", FailureClass.USAGE_LIMIT),
         ("refusal", FailureClass.REFUSAL),
+        ("bio_policy", FailureClass.REFUSAL),
         ("auth", FailureClass.AUTH),
         ("no_key", FailureClass.AUTH),
         ("context", FailureClass.CONTEXT_OVERFLOW),
