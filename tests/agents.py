@@ -85,7 +85,7 @@ PROGRAMS = {
         Program(
             "claude",
             "@anthropic-ai/claude-code",
-            "2.1.329",
+            "2.1.332",
             "claude",
             url="anthropic_url",
             model="claude-sonnet-5-5",
