@@ -95,7 +95,7 @@ PROGRAMS = {
         Program(
             "codex",
             "@openai/codex",
-            "0.169.0",
+            "0.171.0",
             "codex",
             url="openai_url",
             model="gpt-5.5",
