@@ -137,13 +137,15 @@ class TestCodex(AgentSuite):
         assert (waiting.content, waiting.meta["needsInput"]) == ("Which colour?\n- red\n- blue", True)
 
     def test_a_subagent_works_on_after_the_turn_that_started_it(self, provider, models, repo, assign, env):
-        """Its work was lost: hub closed the input, and the program left in the middle of it."""
+        """Its work was lost: hub closed the input, and the program left in the middle of it. It asks as any agent does."""
         spawn = Turn.tool("native", "spawn_agent", {"task_name": "look", "message": "look"})
         ended = threading.Event()
 
-        def told(event: Event, _: Run) -> None:
+        def told(event: Event, run: Run) -> None:
             if event.content == "Mine is done.":
                 ended.set()
+            if event.type is EventType.WAITING:
+                run.write(*run.stream.answer(event.meta["approvalId"], True, ""))
 
         def model(seen: Seen) -> Turn:
             match seen.body["input"][-1]["type"]:
@@ -157,7 +159,8 @@ class TestCodex(AgentSuite):
             return Turn.text("And so is this.")
 
         models.script("key", *[model] * 4)
-        run = drive(provider, assign(model=""), env, on_event=told)
+        run = drive(provider, assign(model="", asks=True), env, on_event=told)
         assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "Mine is done.")
+        assert [event.meta["command"] for event in run.of(EventType.WAITING)] == ["touch late.txt"]
         assert (repo / "late.txt").exists()
         assert run.events[-1].type is EventType.RESULT
