@@ -72,8 +72,10 @@ class CodexStream(Stream):
         self._asks = CodexRequests(self._peer, people=self._policy != NEVER, paths=self._items.paths)
         self._windows = Windows()
         self._turn = ""
+        self._subagents: set[str] = set()
+        """The threads of those that this one has started; the program has others, for itself."""
         self._others: dict[str, str] = {}
-        """The turns of subagents at work, by thread."""
+        """The turns under way in other threads."""
         self._done: Mapping[str, object] | None = None
         """Our own turn, completed while subagents work on."""
         self._model = assignment.model
@@ -125,7 +127,7 @@ class CodexStream(Stream):
         """Ends the running turn, or those of subagents that outlive it; the process stays."""
         if self._outcome is not None:
             return ()
-        running = {self.native_session: self._turn} if self._turn else self._others
+        running = {self.native_session: self._turn} if self._turn else self._outliving()
         return [
             self._peer.request(f"interrupt-{turn}", "turn/interrupt", {"threadId": thread, "turnId": turn})
             for thread, turn in running.items()
@@ -225,13 +227,13 @@ class CodexStream(Stream):
         if self._ours(params):
             self._turn = ""
             self._done = turn if status == "completed" else None
-            if self._done and self._others:
+            if self._done and self._outliving():
                 self._items.clear(thread)
                 return Step()
         else:
             self._items.clear(thread)
             self._others.pop(thread, None)
-            if not self._done or self._others:
+            if not self._done or self._outliving():
                 return Step()
             turn = turn if status == "interrupted" else self._done
         events = self._left_over()
@@ -243,6 +245,10 @@ class CodexStream(Stream):
         told = jsonline.mapping(turn.get("error"))
         known = None if told else self._failure
         return self._fail(events, known or self._failure_of(told, now))
+
+    def _outliving(self) -> dict[str, str]:
+        """The turns of subagents under way."""
+        return {thread: turn for thread, turn in self._others.items() if thread in self._subagents}
 
     def _error(self, params: Mapping[str, object], now: float) -> Step:
         told = jsonline.mapping(params.get("error"))
@@ -266,6 +272,11 @@ class CodexStream(Stream):
     def _item_completed(self, params: Mapping[str, object], _: float) -> Step:
         item = jsonline.mapping(params.get("item"))
         events = self._items.completed(item, jsonline.text(params.get("threadId")))
+        # Two generations of the same: the newer one names one thread, the older one several.
+        self._subagents |= {
+            jsonline.text(item.get("agentThreadId")),
+            *jsonline.texts(item.get("receiverThreadIds")),
+        }
         self._partial.pop(jsonline.text(item.get("id")), None)
         for event in events:
             if event.type is EventType.TEXT and self._ours(params):

@@ -335,10 +335,16 @@ def test_a_run_is_over_with_the_last_of_its_subagents():
 
 OTHER = "01a1fc8b-0000-7000-8000-000000000000"
 OUTLIVES = (
+    item("completed", type="subAgentActivity", id="s1", kind="started", agentThreadId=OTHER),
     rpc(method="turn/started", params={"threadId": OTHER, "turn": {"id": "t9"}}),
     item("started", OTHER, type="commandExecution", id="c1", command="ls"),
     completed(),
 )
+
+
+def test_the_older_kind_of_subagents_is_waited_for_too():
+    spawned = item("completed", type="collabAgentToolCall", id="s1", receiverThreadIds=[OTHER])
+    assert told(spawned, *OUTLIVES[1:]).ended == []
 
 
 def test_subagents_that_outlive_the_turn_are_interrupted():
@@ -355,7 +361,11 @@ def test_how_a_subagent_ends_is_not_how_the_run_does(status):
 
 
 def test_a_turn_that_fails_waits_for_no_subagent():
-    assert told(*OUTLIVES[:2], completed("failed", error={"message": "no"})).outcome.ending is Ending.FAILED
+    assert told(*OUTLIVES[:3], completed("failed", error={"message": "no"})).outcome.ending is Ending.FAILED
+
+
+def test_a_thread_that_the_program_has_for_itself_is_not_waited_for():
+    assert told(*OUTLIVES[1:]).outcome.ending is Ending.DONE
 
 
 def test_a_question_for_which_it_does_not_stop_is_one():
