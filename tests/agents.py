@@ -85,7 +85,7 @@ PROGRAMS = {
         Program(
             "claude",
             "@anthropic-ai/claude-code",
-            "2.1.329",
+            "2.1.332",
             "claude",
             url="anthropic_url",
             model="claude-sonnet-5-5",
@@ -95,7 +95,7 @@ PROGRAMS = {
         Program(
             "codex",
             "@openai/codex",
-            "0.169.0",
+            "0.171.0",
             "codex",
             url="openai_url",
             model="gpt-5.5",

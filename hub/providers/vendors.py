@@ -91,7 +91,7 @@ TYPES = types(
     (
         REFUSAL,
         """
-        content_filter content_policy_violation PROHIBITED_CONTENT RECITATION cyber_policy
+        content_filter content_policy_violation PROHIBITED_CONTENT RECITATION cyber_policy bio_policy
         data_inspection_failed ContentPolicyViolationError ContentFilterError ResponsibleAIPolicyViolation
         """,
     ),
@@ -203,7 +203,7 @@ PHRASES: Phrases = (
             r"[\w. -]{1,40}'s (?:safeguards|safety filters) flagged this"
             r"|(?:invalid prompt: )?(?:your|the|this) (?:request|prompt|input|message|response|output|content) "
             r"(?:was|has been) (?:flagged|blocked|filtered|rejected) (?:by (?:our|the|a)|as|for|due to) (?:[\w']+ ){0,5}?"
-            r"(?:content|safety|policy|filter|safeguards?|moderation|potentially|prohibited|recitation|cyber\w*)"
+            r"(?:content|safety|policy|filter|safeguards?|moderation|potentially|prohibited|recitation|cyber\w*|biological)"
             r"|(?:the )?(?:model )?(?:prompt|response|candidate|content) (?:was )?(?:blocked|stopped) due to:? (?:the |a )?"
             r"(?:safety|prohibited(?:_content)?|recitation|blocklist|spii|image_safety|language|other)\b"
             r"|(?:request|prompt|response|output) (?:was )?blocked by content (?:filter(?:ing)?|moderation)\b"

@@ -69,16 +69,19 @@ def answer(seen: Seen, turn: Turn, now: float) -> Reply:
 
 
 def offered_tools(body: Any) -> dict[str, Any]:
-    """Tool name -> schema, or `CUSTOM`; newer models get theirs as an `additional_tools` input item."""
+    """Tool name -> schema, or `CUSTOM`; newer models get theirs as `additional_tools` input items, in namespaces."""
     entries = list(body.get("tools") or [])
     for item in body.get("input") or []:
         if isinstance(item, dict) and item.get("type") == "additional_tools":
             entries.extend(item.get("tools") or [])
+    inner = [
+        tool for entry in entries if entry.get("type") == "namespace" for tool in entry.get("tools") or []
+    ]
     return {
         entry.get("name") or entry.get("type"): CUSTOM
         if entry.get("type") == "custom"
         else entry.get("parameters")
-        for entry in entries
+        for entry in (*entries, *inner)
     }
 
 
@@ -166,11 +169,11 @@ def _items(seen: Seen, turn: Turn) -> list[dict[str, Any]]:
 
 
 def _namespaces(body: Any) -> dict[str, str]:
-    """The namespace of each tool that a search found: a call has to name it."""
+    """The namespace of each tool that was given in one, or that a search found: a call has to name it."""
     found = [
         space
         for item in body.get("input") or []
-        if isinstance(item, dict) and item.get("type") == "tool_search_output"
+        if isinstance(item, dict) and item.get("type") in ("additional_tools", "tool_search_output")
         for space in item.get("tools") or []
     ]
     return {tool["name"]: space["name"] for space in found for tool in space.get("tools") or []}

@@ -114,21 +114,8 @@ COPIES = ".claude/worktrees"
 _RULES = re.compile(
     r"(?:^|/)(?:\.[\w-]+/(?:rules|steering|memories)|\.clinerules)/.*\.mdc?$|(?:^|/)\.clinerules$"
 )
-_SAID = frozenset(
-    {
-        "command",
-        "cmd",
-        "args",
-        "url",
-        "httpurl",
-        "serverurl",
-        "baseurl",
-        "apikeyhelper",
-        "prompt",
-        "notify",
-        "path",
-    }
-)
+_SAID = ("args", "cmd", "command", "export", "helper", "notify", "path", "prompt", "refresh", "url")
+"""How the names of settings end by which a program is run or spoken to, whatever their agent puts before."""
 _DEEP = 12
 _MANY = 8
 
@@ -203,7 +190,7 @@ def _said(value: object, deep: int) -> Iterator[str]:
     if deep == 0:
         return
     if isinstance(value, Mapping):
-        words = [_words(each) for key, each in value.items() if str(key).lower() in _SAID]
+        words = [_words(each) for key, each in value.items() if _tells(key)]
         if line := " ".join(filter(None, words)):
             yield line
         for each in value.values():
@@ -211,6 +198,10 @@ def _said(value: object, deep: int) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _said(each, deep - 1)
+
+
+def _tells(key: object) -> bool:
+    return str(key).lower().replace("_", "").endswith(_SAID)
 
 
 def _words(value: object) -> str:

@@ -28,7 +28,7 @@ _NAMES = {
         (
             FailureClass.AUTH,
             """
-            oauth_org_not_allowed account_on_hold verification_required cloud_credential_error
+            oauth_org_not_allowed account_on_hold verification_required cloud_credential_error named_profile_unusable
             stored_login_refused oauth_refresh_store_refused gateway_signin_required gateway_session_expired
             api_key_auth_disabled org_disabled_credential invalid_credential_header provider_credentials
             """,

@@ -38,13 +38,16 @@ class ClaudeInput:
         return self._reported and bool(self._waiting)
 
     def message(self, key: str, text: str) -> Write:
-        """A user message; it waits until the program tells that it took it."""
+        """A user message; it waits until the program tells that it took it.
+
+        One that looks like a command of the program itself gets a head, for it is none.
+        """
         uuid = str(uuid5(NAMESPACE_URL, f"hub:{self._dispatch}:{key}"))
         self._waiting.add(uuid)
-        content = [{"type": "text", "text": _MENTION.sub(_UNREAD, text) if self._held else text}]
-        return Write(
-            key, line({"type": "user", "uuid": uuid, "message": {"role": "user", "content": content}})
-        )
+        head = "Task:\n" if text.lstrip().startswith("/") else ""
+        said = head + (_MENTION.sub(_UNREAD, text) if self._held else text)
+        body = {"role": "user", "content": [{"type": "text", "text": said}]}
+        return Write(key, line({"type": "user", "uuid": uuid, "message": body}))
 
     def interrupt(self, turn: int) -> Write:
         """Ends the running turn and drops what is queued behind it."""

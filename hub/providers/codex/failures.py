@@ -37,6 +37,7 @@ _CODES: Mapping[str, FailureClass] = {
     "policyCapacityUnavailable": FailureClass.OVERLOAD,
     "unauthorized": FailureClass.AUTH,
     "cyberPolicy": FailureClass.REFUSAL,
+    "bioPolicy": FailureClass.REFUSAL,
     "misalignmentPolicyViolation": FailureClass.REFUSAL,
     "inferenceHookDenied": FailureClass.REFUSAL,
 }

@@ -88,12 +88,19 @@ def kind_of(item: Mapping[str, object]) -> str:
 def _said(kind: str, item: Mapping[str, object]) -> Event | None:
     match kind:
         case "agent_message":
-            return _words(EventType.TEXT, jsonline.text(item.get("text")))
+            said = jsonline.text(item.get("text"))
+            if said and item.get("questions"):
+                # For them it does not stop: the answer is a reply like any other.
+                return Event(EventType.WAITING, said, {"needsInput": True})
+            return _words(EventType.TEXT, said)
         case "reasoning":
             parts = jsonline.texts(item.get("summary")) or jsonline.texts(item.get("content"))
             return _words(EventType.THINKING, "\n".join(parts) or jsonline.text(item.get("text")))
         case "plan":
             return _words(EventType.THINKING, jsonline.text(item.get("text")))
+        case "sub_agent_activity":
+            told = (jsonline.text(item.get(name)) for name in ("agentPath", "kind"))
+            return Event(EventType.SYSTEM, " ".join(("Subagent", *filter(None, told))))
         case _:
             return Event(EventType.SYSTEM, kind or "item", {"item": jsonline.excerpt(dict(item))})
 

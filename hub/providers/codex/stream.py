@@ -14,7 +14,8 @@ Traps this fold knows, each with a test:
  3. The limit's text tells a wall clock without a date; the quota window told the exact instant before it.
  4. An interrupted command never completes.
  5. A steer that comes too late is refused ("no active turn to steer"): it is told, not lost in silence.
- 6. Threads of subagents speak on the same connection; their end is not the end.
+ 6. Threads of subagents speak on the same connection. Their end is not the end, and they may work on after the turn
+    that started them; it is over with the last of them.
  7. `thread/resume` of an unknown thread is an error: a fresh thread takes over, with the contract.
 """
 
@@ -71,6 +72,12 @@ class CodexStream(Stream):
         self._asks = CodexRequests(self._peer, people=self._policy != NEVER, paths=self._items.paths)
         self._windows = Windows()
         self._turn = ""
+        self._subagents: set[str] = set()
+        """The threads of those that this one has started; the program has others, for itself."""
+        self._others: dict[str, str] = {}
+        """The turns under way in other threads."""
+        self._done: Mapping[str, object] | None = None
+        """Our own turn, completed while subagents work on."""
         self._model = assignment.model
         self._total: object = None
         self._partial: dict[str, str] = {}
@@ -117,11 +124,14 @@ class CodexStream(Stream):
         return [*(self.reply(note, f"note-{approval_id}") if note else ()), write]
 
     def interrupt(self) -> Sequence[Write]:
-        """Ends the running turn; the process stays."""
-        if self._outcome is not None or not self._turn:
+        """Ends the running turn, or those of subagents that outlive it; the process stays."""
+        if self._outcome is not None:
             return ()
-        params = {"threadId": self.native_session, "turnId": self._turn}
-        return [self._peer.request(f"interrupt-{self._turn}", "turn/interrupt", params)]
+        running = {self.native_session: self._turn} if self._turn else self._outliving()
+        return [
+            self._peer.request(f"interrupt-{turn}", "turn/interrupt", {"threadId": thread, "turnId": turn})
+            for thread, turn in running.items()
+        ]
 
     def _line(self, line: bytes, now: float) -> Step:
         match self._peer.read(line):
@@ -203,17 +213,29 @@ class CodexStream(Stream):
         return jsonline.text(params.get("threadId")) in ("", self.native_session)
 
     def _turn_started(self, params: Mapping[str, object], _: float) -> Step:
+        turn = jsonline.text(jsonline.mapping(params.get("turn")).get("id"))
         if self._ours(params):
             self.alive = True
-            self._turn = jsonline.text(jsonline.mapping(params.get("turn")).get("id"))
+            self._turn = turn
+        else:
+            self._others[jsonline.text(params.get("threadId"))] = turn
         return Step()
 
     def _turn_completed(self, params: Mapping[str, object], now: float) -> Step:
-        if not self._ours(params):
-            self._items.clear(jsonline.text(params.get("threadId")))
-            return Step()
-        turn = jsonline.mapping(params.get("turn"))
-        self._turn = ""
+        thread, turn = jsonline.text(params.get("threadId")), jsonline.mapping(params.get("turn"))
+        status = turn.get("status")
+        if self._ours(params):
+            self._turn = ""
+            self._done = turn if status == "completed" else None
+            if self._done and self._outliving():
+                self._items.clear(thread)
+                return Step()
+        else:
+            self._items.clear(thread)
+            self._others.pop(thread, None)
+            if not self._done or self._outliving():
+                return Step()
+            turn = turn if status == "interrupted" else self._done
         events = self._left_over()
         match turn.get("status"):
             case "completed":
@@ -223,6 +245,10 @@ class CodexStream(Stream):
         told = jsonline.mapping(turn.get("error"))
         known = None if told else self._failure
         return self._fail(events, known or self._failure_of(told, now))
+
+    def _outliving(self) -> dict[str, str]:
+        """The turns of subagents under way."""
+        return {thread: turn for thread, turn in self._others.items() if thread in self._subagents}
 
     def _error(self, params: Mapping[str, object], now: float) -> Step:
         told = jsonline.mapping(params.get("error"))
@@ -246,6 +272,11 @@ class CodexStream(Stream):
     def _item_completed(self, params: Mapping[str, object], _: float) -> Step:
         item = jsonline.mapping(params.get("item"))
         events = self._items.completed(item, jsonline.text(params.get("threadId")))
+        # Two generations of the same: the newer one names one thread, the older one several.
+        self._subagents |= {
+            jsonline.text(item.get("agentThreadId")),
+            *jsonline.texts(item.get("receiverThreadIds")),
+        }
         self._partial.pop(jsonline.text(item.get("id")), None)
         for event in events:
             if event.type is EventType.TEXT and self._ours(params):
@@ -266,7 +297,7 @@ class CodexStream(Stream):
         # Resuming a thread tells its old total once more; only what comes in a turn is this turn's.
         tokens = jsonline.mapping(params.get("tokenUsage"))
         total = tokens.get("total")
-        fresh = bool(self._turn) and total != self._total
+        fresh = bool(self._turn or self._others) and total != self._total
         self._total = total
         event = usage_event(jsonline.mapping(tokens.get("last")), self._model)
         return Step([event] if fresh and event is not None else ())

@@ -128,6 +128,8 @@ def test_a_subagent_is_found_whatever_its_name(path: str) -> None:
         ),
         ("a.json", {"mcpServers": {"x": {"command": "npx", "args": ["-y", "x"]}}}, "npx -y x"),
         ("a.json", {"mcp": {"x": {"url": "http://x"}, "y": {"command": ["a", "b"]}}}, "http://x; a b"),
+        ("a.json", {"mcpServers": {"x": {"url": "http://x", "headersHelper": "evil"}}}, "http://x evil"),
+        ("a.json", {"awsAuthRefresh": "evil", "env": {"ANTHROPIC_BASE_URL": "http://x"}}, "evil; http://x"),
         ("a.json", {"x": [{"command": 5}, {"args": [1]}]}, ""),
         ("a.json", [{"command": "same"}, {"command": "same"}], "same"),
         ("a.json", [{"command": str(n)} for n in range(10)], "0; 1; 2; 3; 4; 5; 6; 7, and 2 more"),
@@ -145,4 +147,5 @@ def test_what_cannot_be_read_shows_nothing() -> None:
     for data in (b"{", b"\xff\xfe", deep, nested):
         assert inside("a.json", data) == ""
     assert inside("a.toml", b'[mcp_servers.x]\ncommand = "evil"\n') == "evil"
+    assert inside("a.toml", b'openai_base_url = "http://x"\nmodel = "y"\n') == "http://x"
     assert inside("a.toml", b"[") == ""

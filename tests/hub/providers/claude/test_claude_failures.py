@@ -70,6 +70,7 @@ def test_fields_are_believed_before_words(signs, kind):
         ({"error": "oauth_org_not_allowed", "api_error_status": 400}, FailureClass.AUTH),
         ({"error": "account_on_hold"}, FailureClass.AUTH),
         ({"error": "invalid_request", "api_error": "org_disabled_credential"}, FailureClass.AUTH),
+        ({"error": "invalid_request", "api_error": "named_profile_unusable"}, FailureClass.AUTH),
         ({"error": "overloaded"}, FailureClass.OVERLOAD),
         ({"error": "unknown", "api_error": "connection_failed"}, FailureClass.OVERLOAD),
         ({"error": "unknown", "terminal_reason": "blocking_limit"}, FailureClass.CONTEXT_OVERFLOW),

@@ -429,6 +429,13 @@ class TestConversation:
         assert write.key == "prompt"
         assert body["message"]["content"] == [{"type": "text", "text": "Write hello.txt."}]
 
+    @pytest.mark.parametrize("text", ["/status must answer in JSON", " /clear the cache"])
+    def test_a_message_that_looks_like_a_command_gets_a_head(self, text):
+        """The program did its own command, asked no model, and hub said that the task was done."""
+        stream = ClaudeStream(attrs.evolve(ASSIGNMENT, prompt=text))
+        for write in (*stream.open().writes, *stream.reply(text, "r-1")):
+            assert json.loads(write.data)["message"]["content"][0]["text"] == f"Task:\n{text}"
+
     def test_writes_are_the_same_after_a_restart(self):
         """The runner takes a key once, and Claude Code a uuid once: both must be stable."""
         assert ClaudeStream(ASSIGNMENT).open() == ClaudeStream(ASSIGNMENT).open()

@@ -28,6 +28,7 @@ def spent(run: Run, name: str) -> int:
 
 @pytest.mark.usefixtures("nothing_left_at_home")
 def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, env):
+    """Also one that looks like a command of the program."""
     models.script(
         "key",
         Turn.write("a/hello.txt", "hi\n"),
@@ -35,9 +36,9 @@ def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, e
         Turn.text("All done."),
     )
     native = str(uuid4())
-    run = drive(PROVIDER, assign(native_id=native), env)
-    assert run.outcome.ending is Ending.DONE
-    assert run.outcome.text == "All done."
+    run = drive(PROVIDER, assign(native_id=native, prompt="/help me"), env)
+    assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "All done.")
+    assert "/help me" in models.mains()[0].text
     assert (repo / "a" / "hello.txt").read_text() == "hi\n"
     assert run.stream.native_session == native
     assert models.mains()[0].body["model"] == "claude-sonnet-5-5"

@@ -197,6 +197,7 @@ def test_an_update_that_names_no_full_window_hides_none(later):
     [
         ("limit", FailureClass.USAGE_LIMIT),
         ("refusal", FailureClass.REFUSAL),
+        ("bio_policy", FailureClass.REFUSAL),
         ("auth", FailureClass.AUTH),
         ("no_key", FailureClass.AUTH),
         ("context", FailureClass.CONTEXT_OVERFLOW),
@@ -317,6 +318,62 @@ def test_the_end_of_a_subagents_turn_is_not_the_end():
     assert not folded.ended
     assert folded.stream.tools_in_flight == 0
     assert json.loads(folded.stream.reply("x", "k")[0].data)["params"]["expectedTurnId"] == "t1"
+
+
+def test_a_run_is_over_with_the_last_of_its_subagents():
+    """Hub closed the input when the first turn was over, and the program left in the middle of a subagent's work."""
+    folded = run("subagent_outlives")
+    [ended] = [number for number, step in enumerate(folded.steps[:-1]) if step.outcome]
+    told = [event.content for step in folded.steps[: ended + 1] for event in step.events]
+    assert told.index("Mine is done.") < told.index("exec_command sleep 1; touch late.txt")
+    assert (folded.steps[ended].close_stdin, told[-1]) == (True, "Mine is done.")
+    assert folded.outcome.ending is Ending.DONE
+    assert "Subagent /root/look started" in told
+    assert len(folded.of(EventType.USAGE)) == 4
+    assert folded.unknown == 0
+
+
+OTHER = "01a1fc8b-0000-7000-8000-000000000000"
+OUTLIVES = (
+    item("completed", type="subAgentActivity", id="s1", kind="started", agentThreadId=OTHER),
+    rpc(method="turn/started", params={"threadId": OTHER, "turn": {"id": "t9"}}),
+    item("started", OTHER, type="commandExecution", id="c1", command="ls"),
+    completed(),
+)
+
+
+def test_the_older_kind_of_subagents_is_waited_for_too():
+    spawned = item("completed", type="collabAgentToolCall", id="s1", receiverThreadIds=[OTHER])
+    assert told(spawned, *OUTLIVES[1:]).ended == []
+
+
+def test_subagents_that_outlive_the_turn_are_interrupted():
+    folded = told(*OUTLIVES)
+    assert (folded.ended, folded.stream.tools_in_flight) == ([], 1)
+    [write] = folded.stream.interrupt()
+    assert json.loads(write.data)["params"] == {"threadId": OTHER, "turnId": "t9"}
+    assert told(*OUTLIVES, completed("interrupted", OTHER)).outcome.ending is Ending.INTERRUPTED
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_how_a_subagent_ends_is_not_how_the_run_does(status):
+    assert told(*OUTLIVES, completed(status, OTHER)).outcome.ending is Ending.DONE
+
+
+def test_a_turn_that_fails_waits_for_no_subagent():
+    assert told(*OUTLIVES[:3], completed("failed", error={"message": "no"})).outcome.ending is Ending.FAILED
+
+
+def test_a_thread_that_the_program_has_for_itself_is_not_waited_for():
+    assert told(*OUTLIVES[1:]).outcome.ending is Ending.DONE
+
+
+def test_a_question_for_which_it_does_not_stop_is_one():
+    """It was told as any other text, and nobody was called."""
+    folded = run("async_question")
+    [waiting] = folded.of(EventType.WAITING)
+    assert (waiting.content, waiting.meta["needsInput"]) == ("Which colour?\n- red\n- blue\n\nAnd why?", True)
+    assert folded.said(EventType.TEXT)[-2:] == ["Look at **this**.", "All done."]
 
 
 def test_a_permission_nobody_is_asked_for_is_declined_at_once():

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import pytest
 
-from hub.domain.event import EventType
+from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
 from hub.providers.base import Ending
-from tests.drive import at_line, drive
+from tests.drive import Run, at_line, drive
 from tests.hub.providers.stores import kept
 from tests.hub.providers.suite import CONTRACT, AgentSuite
-from tests.model_server import Turn
+from tests.model_server import Seen, Turn
 
 pytestmark = pytest.mark.agents
 
@@ -112,3 +112,51 @@ class TestCodex(AgentSuite):
         run = drive(provider, assign(key="other-key", key_name="OPENAI_API_KEY"), env)
         assert run.outcome.ending is Ending.DONE
         assert models.mains()[0].headers["authorization"] == "Bearer other-key"
+
+    def test_the_model_it_chooses_itself_has_its_tools_in_other_forms(
+        self, provider, models, repo, assign, env
+    ):
+        """All of them in one that runs code, and a question for which it does not stop."""
+        question = {"questions": [{"title": "Which colour?", "options": ["red", "blue"]}]}
+        models.script(
+            "key",
+            Turn.write("hello.txt", "hi\n"),
+            Turn.shell("cat hello.txt; exit 3"),
+            Turn.tool("native", "request_user_input_async", question),
+            Turn.text("All done."),
+        )
+        run = drive(provider, assign(model=""), env)
+        assert (run.outcome.ending, run.outcome.text, run.unknown) == (Ending.DONE, "All done.", 0)
+        assert (repo / "hello.txt").read_text() == "hi\n"
+        write, shell = run.of(EventType.TOOL_USE)
+        assert write.meta["path"] == str(repo / "hello.txt")
+        assert shell.meta["command"] == "cat hello.txt; exit 3"
+        assert [event.meta.get("exitCode") for event in run.of(EventType.TOOL_RESULT)] == [None, 3]
+        [waiting] = run.of(EventType.WAITING)
+        assert (waiting.content, waiting.meta["needsInput"]) == ("Which colour?\n- red\n- blue", True)
+
+    def test_a_subagent_works_on_after_the_turn_that_started_it(self, provider, models, repo, assign, env):
+        """Its work was lost: hub closed the input, and the program left in the middle of it. It asks as any agent does."""
+        spawn = Turn.tool("native", "spawn_agent", {"task_name": "look", "message": "look"})
+
+        def told(_: Event, run: Run) -> None:
+            asked = [event.meta["approvalId"] for event in run.of(EventType.WAITING)]
+            if asked and "Mine is done." in [event.content for event in run.events]:
+                run.write(*run.stream.answer(*asked, True, ""))
+
+        def model(seen: Seen) -> Turn:
+            match seen.body["input"][-1]["type"]:
+                case "message":
+                    return spawn
+                case "function_call_output":
+                    return Turn.text("Mine is done.")
+                case "agent_message":
+                    return Turn.shell("touch late.txt")
+            return Turn.text("And so is this.")
+
+        models.script("key", *[model] * 4)
+        run = drive(provider, assign(model="", asks=True), env, on_event=told)
+        assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "Mine is done.")
+        assert [event.meta["command"] for event in run.of(EventType.WAITING)] == ["touch late.txt"]
+        assert (repo / "late.txt").exists()
+        assert len(run.of(EventType.RESULT)) == 1
