@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub.domain.terminal import TerminalCommand, supports_ansi, openers, script
+from hub.domain.terminal import TerminalCommand, openers, script, supports_ansi
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0\r\n"), max_size=20)
 
