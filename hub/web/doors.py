@@ -7,6 +7,7 @@ Must not: accept a connection, or know what is served.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import ipaddress
 import os
@@ -61,6 +62,7 @@ class Doors:
         self._elsewhere = elsewhere
         self._unix = unix
         self._sockets: list[socket.socket] = []
+        self._lies: os.stat_result | None = None
         self.bound: Bound | None = None
         """Where they are; it stays as it was when they are closed."""
 
@@ -77,6 +79,7 @@ class Doors:
         if self._unix is not None:
             try:
                 self._sockets.append(bind_unix(self._unix))
+                self._lies = self._unix.lstat()
             except BaseException:
                 self.close()
                 raise
@@ -86,11 +89,15 @@ class Doors:
 
     def close(self) -> None:
         """Whoever connects from now on is refused; an `open` after it takes the same port."""
+        if self._unix is not None and self._lies is not None:
+            with contextlib.suppress(
+                OSError
+            ):  # its folder was moved: what lies there now is the next daemon's
+                if os.path.samestat(self._lies, self._unix.lstat()):
+                    self._unix.unlink()
         for one in self._sockets:
             one.close()
-        if len(self._sockets) > 1 and self._unix is not None:
-            self._unix.unlink(missing_ok=True)
-        self._sockets = []
+        self._sockets, self._lies = [], None
 
     def _bind(self, port: int) -> socket.socket:
         try:

@@ -48,10 +48,13 @@ def insist_no_journal(path: Path) -> None:
         raise ForeignDatabaseError
 
 
-def closed_whole(path: Path) -> None:
-    """After the last connection is closed: leave word that no log of hub's own lies beside the database."""
-    if not _size(f"{path}-wal"):
-        with contextlib.suppress(OSError):  # then a log is believed, as after a kill
+def closed_whole(path: Path, opened: os.stat_result) -> None:
+    """After the last connection is closed: leave word that no log of hub's own lies beside the database.
+
+    Not where the path has become another file, which the next daemon may have open.
+    """
+    with contextlib.suppress(OSError):  # then a log is believed, as after a kill
+        if os.path.samestat(opened, path.lstat()) and not _size(f"{path}-wal"):
             os.close(
                 os.open(f"{path}{_CLOSED}", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             )
