@@ -21,7 +21,7 @@ import attrs
 import trio
 
 from hub.domain.jsonvalue import JsonObject
-from hub.wire.frames import MAX_FRAME, NotAMessageError, decode, encode
+from hub.wire.frames import MAX_FRAME, NotAMessageError, answered, decode, encode
 
 T = TypeVar("T")
 
@@ -102,7 +102,10 @@ class LineConnection:
                     try:
                         take(decode(line, self.limit), answers)
                     except NotAMessageError as error:
-                        await self.write(error.reply)
+                        if (asked := answered(line)) is None:
+                            await self.write(error.reply)
+                        else:  # no other answer will come
+                            take(error.reply | {"id": asked}, answers)
                 self._all.deadline = trio.current_time() + self.patience
                 closed()
 
