@@ -12,6 +12,7 @@ such as the user's terminal.
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -64,7 +65,10 @@ class Wires:
         """
         view = memoryview(data)
         while view:
-            view = view[os.write(self.outgoing, view) :]
+            try:
+                view = view[os.write(self.outgoing, view) :]
+            except BlockingIOError:  # whoever shares it has set it not to wait
+                select.select([], [self.outgoing], [])
 
 
 @attrs.define
