@@ -60,6 +60,26 @@ async def test_one_commit_of_the_users_own_on_his_branch(repo):
     assert answer.commit[:12] in error.value.detail
 
 
+@pytest.mark.parametrize("how", [("--no-cone", "/*", "!/d/"), ("--cone", "--sparse-index", "e")])
+async def test_work_outside_of_the_users_sparse_checkout_is_taken_and_stays_out_of_sight(repo, how):
+    """Bug: of files that git keeps out of the worktree none was looked at again: what an agent made there was lost."""
+    sh(repo, "sparse-checkout", "set", *how)
+    await worked(repo, d__b_txt="changed\n", d__new_txt="new\n")
+    (repo / "d").mkdir()
+    (repo / "d/b.txt").write_text("mine\n")
+    with refuses(Code.UNCOMMITTED, "d/b.txt"):
+        await take(repo, told(), How.COMMIT)
+    assert (repo / "d/b.txt").read_text() == "mine\n"
+    (repo / "d/b.txt").unlink()
+    (repo / "d").rmdir()
+    sh(repo, "sparse-checkout", "reapply")
+    answer = await take(repo, told(), How.COMMIT)
+    assert answer.files == 2
+    assert sh(repo, "show", "HEAD:d/b.txt", "HEAD:d/new.txt") == "changed\nnew\n"
+    assert clean(repo)
+    assert not (repo / "d").exists()
+
+
 async def test_in_a_shallow_clone_nothing_before_its_end_is_asked_for(repo, tmp_path):
     for number in range(3):
         (repo / "a.txt").write_text(f"{number}\n")
