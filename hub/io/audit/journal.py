@@ -34,6 +34,7 @@ from hub.domain.canonical import canonical
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.io.audit.traces import traces
 from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
 from hub.io.files.growing import line_ends, pread_all
 from hub.io.project.places import Places
@@ -344,7 +345,7 @@ def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Chain
             verdict = audit.verify_lines(iter(lambda: file.readline(audit.MAX_LINE + 1), b""), head, expect)
     except FileNotFoundError:
         if not places.audit_head.exists():
-            why = ""
+            why = traces(places)
         verdict = audit.verify_lines((), head, expect)
     except OSError as error:
         raise HubError(Code.AUDIT_UNREADABLE, f"{places.audit} cannot be read: {error.strerror}.") from error
