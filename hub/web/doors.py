@@ -7,7 +7,6 @@ Must not: accept a connection, or know what is served.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import ipaddress
 import os
@@ -17,6 +16,7 @@ from pathlib import Path
 import attrs
 
 from hub.errors import Code, HubError
+from hub.io.files.atomic import is_still
 from hub.web.unix import bind_unix
 
 BACKLOG = 1024
@@ -89,12 +89,8 @@ class Doors:
 
     def close(self) -> None:
         """Whoever connects from now on is refused; an `open` after it takes the same port."""
-        if self._unix is not None and self._lies is not None:
-            with contextlib.suppress(
-                OSError
-            ):  # its folder was moved: what lies there now is the next daemon's
-                if os.path.samestat(self._lies, self._unix.lstat()):
-                    self._unix.unlink()
+        if self._unix is not None and self._lies is not None and is_still(self._unix, self._lies):
+            self._unix.unlink(missing_ok=True)
         for one in self._sockets:
             one.close()
         self._sockets, self._lies = [], None

@@ -25,7 +25,7 @@ from hub.domain.event import Record, Tag
 from hub.domain.meta import EventMeta
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.files.atomic import coded_errors
+from hub.io.files.atomic import coded_errors, is_still
 from hub.io.files.database import is_corrupt, own_file, raise_coded, set_aside, transaction
 from hub.io.files.sealed import read_sealed, write_sealed
 from hub.io.files.sealed_db import (
@@ -221,13 +221,14 @@ class EventStore:
 
     def close(self) -> None:
         """Makes everything durable and closes the database. A second call does nothing."""
+        opened = self._opened
         if self._wal >= 0:
             with contextlib.suppress(
                 OSError, HubError
             ):  # else the next start on another boot leaves a gap in the ids
                 os.fdatasync(self._wal)
-                self._note_reserved(self._last)
-        opened = self._opened
+                if opened is not None and is_still(self._path, opened):
+                    self._note_reserved(self._last)
         self._let_go()
         if opened is not None:
             closed_whole(self._path, opened)

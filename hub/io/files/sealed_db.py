@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from hub.io.files.atomic import coded_errors, remove
+from hub.io.files.atomic import coded_errors, is_still, remove
 from hub.io.files.sealed import bears, mark, put_aside
 
 _PATIENCE = 0.5
@@ -53,8 +53,8 @@ def closed_whole(path: Path, opened: os.stat_result) -> None:
 
     Not where the path has become another file, which the next daemon may have open.
     """
-    with contextlib.suppress(OSError):  # then a log is believed, as after a kill
-        if os.path.samestat(opened, path.lstat()) and not _size(f"{path}-wal"):
+    if is_still(path, opened) and not _size(f"{path}-wal"):
+        with contextlib.suppress(OSError):  # then a log is believed, as after a kill
             os.close(
                 os.open(f"{path}{_CLOSED}", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             )

@@ -338,13 +338,16 @@ def test_an_old_owner_says_nothing_of_the_next_ones_database(tmp_path):
     folder = tmp_path / "hub"
     folder.mkdir()
     path = folder / "events.db"
-    EventStore.open(path).close()
+    with closing(EventStore.open(path)) as first:
+        first.append([event("before")])
     shutil.copytree(folder, tmp_path / "backup")
     old = EventStore.open(path)
     folder.rename(tmp_path / "moved")
     (tmp_path / "backup").rename(folder)
     new = EventStore.open(path)
+    reserved = path.with_name("events.reserved").read_bytes()
     old.close()
+    assert path.with_name("events.reserved").read_bytes() == reserved, "ids would be given a second time"
     new.append([event("kept")])
     shutil.copytree(folder, tmp_path / "killed")
     new.close()
@@ -352,7 +355,7 @@ def test_an_old_owner_says_nothing_of_the_next_ones_database(tmp_path):
     (tmp_path / "killed").rename(folder)
     with closing(EventStore.open(path)) as found:
         assert found.damage is None
-        assert [record.msg for record in found.since(0)] == ["kept"]
+        assert [record.msg for record in found.since(0)] == ["before", "kept"]
 
 
 def test_closed_is_said(path):
