@@ -101,6 +101,16 @@ async def test_work_outside_of_the_users_sparse_checkout_is_taken_and_stays_out_
     assert not (repo / "d").exists()
 
 
+async def test_unfinished_work_outside_of_the_users_sparse_checkout_comes_along(repo):
+    """`git status` names it; the session began without it."""
+    sh(repo, "sparse-checkout", "set", "--no-cone", "/*", "!/d/")
+    (repo / "d").mkdir()
+    (repo / "d/b.txt").write_text("mine\n")
+    await session(repo, carry_dirty=True)
+    assert sh(repo, "show", "hub/s1:d/b.txt") == "mine\n"
+    assert sh(repo, "diff", "--name-only", "main", "hub/s1") == "d/b.txt\n"
+
+
 async def test_in_a_shallow_clone_nothing_before_its_end_is_asked_for(repo, tmp_path):
     for number in range(3):
         (repo / "a.txt").write_text(f"{number}\n")
