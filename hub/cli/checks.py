@@ -227,14 +227,13 @@ def _hub_dir(places: Places) -> Finding:
 def _audit(places: Places) -> Finding:
     from hub.io.audit.journal import verify_file
 
-    if not (places.audit.exists() or places.audit_head.exists()):
-        return Finding("audit log", ok=True, detail="none yet")
     try:
         verdict = verify_file(places, load_key("audit") or os.urandom(32))
     except HubError as error:
         return Finding("audit log", ok=False, detail=error.detail, hint=error.hint)
     where = f"record {verdict.seq} is bad: " if verdict.seq is not None else ""
-    said = f"{where}{verdict.reason}" if not verdict.ok else f"{counted(verdict.records, 'record')}, intact"
+    good = f"{counted(verdict.records, 'record')}, intact" if places.audit.exists() else "none yet"
+    said = good if verdict.ok else f"{where}{verdict.reason}"
     return Finding("audit log", ok=verdict.ok, detail=said, hint="See: hub audit verify")
 
 

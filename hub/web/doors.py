@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 
 from hub.errors import Code, HubError
+from hub.io.files.atomic import is_still
 from hub.web.unix import bind_unix
 
 BACKLOG = 1024
@@ -61,6 +62,7 @@ class Doors:
         self._elsewhere = elsewhere
         self._unix = unix
         self._sockets: list[socket.socket] = []
+        self._lies: os.stat_result | None = None
         self.bound: Bound | None = None
         """Where they are; it stays as it was when they are closed."""
 
@@ -77,6 +79,7 @@ class Doors:
         if self._unix is not None:
             try:
                 self._sockets.append(bind_unix(self._unix))
+                self._lies = self._unix.lstat()
             except BaseException:
                 self.close()
                 raise
@@ -86,11 +89,11 @@ class Doors:
 
     def close(self) -> None:
         """Whoever connects from now on is refused; an `open` after it takes the same port."""
+        if self._unix is not None and self._lies is not None and is_still(self._unix, self._lies):
+            self._unix.unlink(missing_ok=True)
         for one in self._sockets:
             one.close()
-        if len(self._sockets) > 1 and self._unix is not None:
-            self._unix.unlink(missing_ok=True)
-        self._sockets = []
+        self._sockets, self._lies = [], None
 
     def _bind(self, port: int) -> socket.socket:
         try:

@@ -73,6 +73,17 @@ def decode(line: bytes, limit: int = MAX_FRAME) -> JsonObject:
     return value
 
 
+def answered(line: bytes) -> str | int | None:
+    """The id of the request that is answered by a line which is no message; None where it is no answer."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or "method" in value or value.keys().isdisjoint(_ANSWER):
+        return None
+    return value["id"] if _is_id(value.get("id")) else None
+
+
 def encode(message: JsonObject) -> bytes:
     """The line of a message. Half a surrogate pair, which only an escape can write, is written as one."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))

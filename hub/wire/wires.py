@@ -12,6 +12,7 @@ such as the user's terminal.
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +22,7 @@ import attrs
 import trio
 
 from hub.domain.jsonvalue import JsonObject
-from hub.wire.frames import MAX_FRAME, NotAMessageError, decode, encode
+from hub.wire.frames import MAX_FRAME, NotAMessageError, answered, decode, encode
 
 T = TypeVar("T")
 
@@ -64,7 +65,10 @@ class Wires:
         """
         view = memoryview(data)
         while view:
-            view = view[os.write(self.outgoing, view) :]
+            try:
+                view = view[os.write(self.outgoing, view) :]
+            except BlockingIOError:  # whoever shares it has set it not to wait
+                select.select([], [self.outgoing], [])
 
 
 @attrs.define
@@ -102,7 +106,10 @@ class LineConnection:
                     try:
                         take(decode(line, self.limit), answers)
                     except NotAMessageError as error:
-                        await self.write(error.reply)
+                        if (asked := answered(line)) is None:
+                            await self.write(error.reply)
+                        else:  # no other answer will come
+                            take(error.reply | {"id": asked}, answers)
                 self._all.deadline = trio.current_time() + self.patience
                 closed()
 

@@ -34,7 +34,8 @@ from hub.domain.canonical import canonical
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
+from hub.io.audit.traces import traces
+from hub.io.files.atomic import coded_errors, is_still, read_bounded, write_atomic
 from hub.io.files.growing import line_ends, pread_all
 from hub.io.project.places import Places
 from hub.io.runner.files import write_all
@@ -183,7 +184,7 @@ class AuditJournal:
             return
         data = pread_all(self._fd, 0, now.st_size)
         verdict = audit.verify_lines(io.BytesIO(data), self._tip)
-        if verdict.ok and (len(data) != self._tip.size or not self._in_place(now)):
+        if verdict.ok and (len(data) != self._tip.size or not is_still(self._places.audit, now)):
             verdict = ChainVerdict(
                 ChainState.BROKEN, len(self._ends), self._tip, len(self._ends), _OPEN_WRITTEN
             )
@@ -191,13 +192,6 @@ class AuditJournal:
             self._ends = line_ends(data)[: verdict.records]
             self.broken = _broken_error(verdict)
         self._touched = now.st_ctime_ns
-
-    def _in_place(self, opened: os.stat_result) -> bool:
-        """Whether the file that is open is the one at its place: what is written to another one is lost."""
-        try:
-            return os.path.samestat(self._places.audit.lstat(), opened)
-        except OSError:
-            return False
 
     def changed_at(self) -> str:
         """When the file was last written, by its own word; ISO 8601."""
@@ -344,7 +338,7 @@ def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Chain
             verdict = audit.verify_lines(iter(lambda: file.readline(audit.MAX_LINE + 1), b""), head, expect)
     except FileNotFoundError:
         if not places.audit_head.exists():
-            why = ""
+            why = traces(places)
         verdict = audit.verify_lines((), head, expect)
     except OSError as error:
         raise HubError(Code.AUDIT_UNREADABLE, f"{places.audit} cannot be read: {error.strerror}.") from error

@@ -25,7 +25,7 @@ from hub.domain.event import Record, Tag
 from hub.domain.meta import EventMeta
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.files.atomic import coded_errors
+from hub.io.files.atomic import coded_errors, is_still
 from hub.io.files.database import is_corrupt, own_file, raise_coded, set_aside, transaction
 from hub.io.files.sealed import read_sealed, write_sealed
 from hub.io.files.sealed_db import (
@@ -108,6 +108,7 @@ class EventStore:
         self.damage: HubError | None = None
         self._path = path
         self._db: sqlite3.Connection | None = None
+        self._opened: os.stat_result | None = None
         self._wal = -1
         self._last = 0
         self._reserved = 0
@@ -220,19 +221,20 @@ class EventStore:
 
     def close(self) -> None:
         """Makes everything durable and closes the database. A second call does nothing."""
+        opened = self._opened
         if self._wal >= 0:
             with contextlib.suppress(
                 OSError, HubError
             ):  # else the next start on another boot leaves a gap in the ids
                 os.fdatasync(self._wal)
-                self._note_reserved(self._last)
-        was_open = self._db is not None
+                if opened is not None and is_still(self._path, opened):
+                    self._note_reserved(self._last)
         self._let_go()
-        if was_open:
-            closed_whole(self._path)
+        if opened is not None:
+            closed_whole(self._path, opened)
 
     def _let_go(self) -> None:
-        db, self._db = self._db, None
+        db, self._db, self._opened = self._db, None, None
         wal, self._wal = self._wal, -1
         if wal >= 0:
             os.close(wal)
@@ -253,6 +255,7 @@ class EventStore:
                 f"A log beside the event log was not hub's: nothing in it was believed. It was kept as {aside.name}.",
             )
         self._db = db = sqlite3.connect(self._path, isolation_level=None)
+        self._opened = self._path.lstat()
         claim(db, self._path)
         for pragma in _PRAGMAS:
             db.execute(pragma).fetchall()

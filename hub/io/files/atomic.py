@@ -177,6 +177,14 @@ def stamp_of(path: Path) -> object:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
+def is_still(path: Path, opened: os.stat_result) -> bool:
+    """Whether a path is the file that was opened there, and not one that has taken its place since."""
+    try:
+        return os.path.samestat(path.lstat(), opened)
+    except OSError:
+        return False
+
+
 def sweep_temps(directory: Path) -> None:
     """Removes what has a temporary name in a folder, and no living owner; what this user may not remove stays."""
     with contextlib.suppress(OSError, HubError), _directory(directory) as dirfd:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from hub.io.files.atomic import coded_errors, remove
+from hub.io.files.atomic import coded_errors, is_still, remove
 from hub.io.files.sealed import bears, mark, put_aside
 
 _PATIENCE = 0.5
@@ -48,9 +48,12 @@ def insist_no_journal(path: Path) -> None:
         raise ForeignDatabaseError
 
 
-def closed_whole(path: Path) -> None:
-    """After the last connection is closed: leave word that no log of hub's own lies beside the database."""
-    if not _size(f"{path}-wal"):
+def closed_whole(path: Path, opened: os.stat_result) -> None:
+    """After the last connection is closed: leave word that no log of hub's own lies beside the database.
+
+    Not where the path has become another file, which the next daemon may have open.
+    """
+    if is_still(path, opened) and not _size(f"{path}-wal"):
         with contextlib.suppress(OSError):  # then a log is believed, as after a kill
             os.close(
                 os.open(f"{path}{_CLOSED}", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -32,6 +32,7 @@ INDEX_SUFFIX = "-index"
 """`refs/hub/<session>/<handoff>-index`: what the agent had staged and was nowhere else."""
 
 Where = Mapping[str, str]
+_WHEN = re.compile(r"> (\d{1,11}) [+-]\d+$")
 
 
 @attrs.frozen
@@ -42,7 +43,7 @@ class GitCommit:
     tree: str
     parents: tuple[str, ...]
     when: int
-    """Committer's date, epoch seconds."""
+    """Committer's date, epoch seconds; 0 where it has none, or one that git would not write again."""
 
 
 def branch_of(session_id: str) -> str:
@@ -100,8 +101,8 @@ def _parse(sha: str, body: bytes) -> GitCommit:
             tree = value
         elif key == "parent":
             parents.append(value)
-        elif key == "committer":
-            when = int(value.rsplit(" ", 2)[-2])
+        elif key == "committer" and (told := _WHEN.search(value)):
+            when = int(told[1])
     return GitCommit(sha, tree, tuple(parents), when)
 
 

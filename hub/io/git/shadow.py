@@ -40,6 +40,7 @@ _CARRIED = (
     "core.checkstat",
     "core.autocrlf",
     "core.eol",
+    "core.sparsecheckout",
 )
 """Plain words of the repository's configuration by which git compares a file with its index entry."""
 _INNER = ("refs", "objects", "info")

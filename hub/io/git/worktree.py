@@ -93,7 +93,7 @@ async def add_worktree(
     whole = (admin / "index").is_file() and (path / ".git").exists()
     if not whole:
         _mend(admin, path, branch)
-        await _fill(root, admin, path, kept)
+        await _fill(root, admin, path, kept, tip)
     elif not kept.is_file():
         shadow = await open_shadow(path, common, kept)
         await seed_index(shadow, tip)
@@ -184,7 +184,7 @@ def _mend(admin: Path, path: Path, branch: str) -> None:
         (admin / "locked").unlink()  # git's own mark on a worktree it has not finished
 
 
-async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
+async def _fill(root: Path, admin: Path, path: Path, kept: Path, tip: str) -> None:
     """Checks the branch out; the index comes last, and with it the worktree counts as whole."""
     index = admin / _CHECKOUT_INDEX
     for leftover in (index, admin / f"{_CHECKOUT_INDEX}.lock"):
@@ -203,7 +203,12 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     make_private_dir(kept.parent)
     shutil.rmtree(kept.with_name(f"{kept.name}.gitdir"), ignore_errors=True)
     shadow = await open_shadow(path, common_dir(root), kept)
-    copy_index(index, kept)
+    if (
+        admin / "info" / "sparse-checkout"
+    ).is_file():  # git would look at nothing that this keeps out of the tree
+        await seed_index(shadow, tip)
+    else:
+        copy_index(index, kept)
     index.replace(admin / "index")
     note_index(shadow, admin / "index", await base_tree(shadow))
 

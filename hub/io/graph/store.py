@@ -8,6 +8,7 @@ Every method may be called in any thread. Who writes does not hold up who reads.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -35,6 +36,7 @@ class GraphStore:
         self._path = path
         self._writing = threading.Lock()
         self._reading = threading.Lock()
+        self._opened: os.stat_result | None = None
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
 
@@ -93,14 +95,15 @@ class GraphStore:
     def close(self) -> None:
         """Closes the database. A second call does nothing."""
         with self._writing, self._reading:
-            was_open = self._writer is not None
+            opened = self._opened
             self._let_go()
-            if was_open:
-                closed_whole(self._path)
+            if opened is not None:
+                closed_whole(self._path, opened)
 
     def _connect(self) -> None:
         without_foreign_log(self._path)  # all in it can be made again: whoever is told has nothing to do
         self._writer = connect(self._path)
+        self._opened = self._path.lstat()
         self._reader = connect(self._path)
         self._reader.execute("PRAGMA query_only=ON")
 
@@ -108,7 +111,7 @@ class GraphStore:
         for db in (self._reader, self._writer):
             if db is not None:
                 db.close()
-        self._reader = self._writer = None
+        self._reader = self._writer = self._opened = None
 
     def _recover(self, error: sqlite3.DatabaseError, failed: sqlite3.Connection | None) -> HubError:
         """Puts an unusable database aside and begins a new one; answers what to tell. Any other error is raised.

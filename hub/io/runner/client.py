@@ -86,16 +86,18 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
         failpoints.hit("runner.spawn")
         status, said = await launch_runner(run_dir)
     except OSError as error:
-        raise _not_started(f"{error.strerror}.") from error
+        raise _not_started(run_dir, f"{error.strerror}.") from error
     if status in {0, _TAKEN}:
         return status == 0
     if not isinstance(inspect(run_dir), NeverClaimed | ClaimedNotStarted):
         return True  # the runner died behind the agent's start, before it could tell: what the agent did, nobody knows
-    raise _not_started(_why(run_dir, said))
+    raise _not_started(run_dir, _why(run_dir, said))
 
 
-def _not_started(why: str) -> HubError:
-    """`no_space` is worth another try later, with the same agent; `dispatch_failed` is not."""
+def _not_started(run_dir: Path, why: str) -> HubError:
+    """`no_space` is worth another try later, with the same agent; `dispatch_failed` is not. Its keys do not stay."""
+    with contextlib.suppress(OSError):
+        (run_dir / runner_files.LAUNCH).unlink()
     code = Code.NO_SPACE if os.strerror(errno.ENOSPC) in why else Code.DISPATCH_FAILED
     found = next((shortage(OSError(number, why)) for number in SHORT if os.strerror(number) in why), None)
     said, hint = (found.detail, found.hint) if found is not None else (why, "")

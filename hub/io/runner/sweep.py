@@ -4,8 +4,9 @@ Owns: which folders below `.hub/run/` go, and when.
 Must not: end a process, or take a folder of which it is not certain whose it was.
 
 A folder goes when a daemon starts, if its dispatch was of a session that is neither active nor the newest, and its
-runner has given its verdict, or is dead with all its processes. What the agent said is in the event log by then, what it
-wrote in its worktree and its snapshots. The last session's folders stay: there the raw output can be looked into.
+runner has given its verdict, is dead with all its processes, or never began. What the agent said is in the event log by
+then, what it wrote in its worktree and its snapshots. The last session's folders stay: there the raw output can be looked
+into.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class _Whose(msgspec.Struct):
 
 def sweep_runs(places: Places) -> list[str]:
     """Removes the folders of earlier sessions' runs; their names. Nothing goes while a record cannot be read, or none is."""
-    from hub.io.runner.view import Dead, RunEnded, inspect  # a project without a run starts without it
+    from hub.io.runner.view import Dead, Running, inspect  # a project without a run starts without it
 
     known = []
     for home in homes(places):
@@ -53,7 +54,7 @@ def sweep_runs(places: Places) -> list[str]:
             ).session_id
         except (OSError, HubError, msgspec.MsgspecError):
             continue
-        over = isinstance(state, RunEnded) or (isinstance(state, Dead) and state.settled)
+        over = state.settled if isinstance(state, Dead) else not isinstance(state, Running)
         if over and whose not in present and not run.is_symlink() and not _has_folders(run):
             shutil.rmtree(run)
             swept.append(run.name)

@@ -1,13 +1,17 @@
 """The wire of `hub acp`: frames and nothing else on stdout, every fault answered, and an end within a second."""
 
 import json
+import os
 import subprocess
 
 import pytest
+import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub.wire.frames import MAX_FRAME
+from hub.acp.connection import EditorConnection
+from hub.wire.frames import MAX_FRAME, RefusedError
+from hub.wire.wires import LineConnection, Wires
 from tests.hub.acp.kit import HELLO, HUB_ACP, opened
 from tests.hub.cli.command import environ
 
@@ -78,6 +82,30 @@ def test_what_asks_for_no_answer_gets_none(ed):
     ed.send({"jsonrpc": "2.0", "id": "hub-99", "result": {}})
     ed.send({"jsonrpc": "2.0", "id": {"no": "id"}, "error": "none"})
     assert "result" in ed.ask("initialize", **HELLO)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"jsonrpc":"2.0","id":"hub-1","result":{"outcome":{"optionId":"a","optionId":"b"}}}',
+        b'{"jsonrpc":"2.0","id":"hub-1","result":{"cost":NaN}}',
+        b'{"id":"hub-1","result":{}}',
+    ],
+)
+async def test_an_answer_that_cannot_be_taken_fails_the_request(answer):
+    """The editor will send no other: hub's question waited for ever, and the agent with it."""
+    (theirs, ours), (heard, said) = os.pipe(), os.pipe()
+    with os.fdopen(theirs, "rb") as incoming, os.fdopen(heard, "rb") as told:
+        connection = EditorConnection(LineConnection(Wires(incoming, said)))
+        with trio.fail_after(20):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(connection.serve, None, None)
+                os.write(ours, answer + b"\n")
+                with pytest.raises(RefusedError):
+                    await connection.ask("session/request_permission", {})
+                os.close(ours)
+        os.close(said)
+        assert [json.loads(line)["id"] for line in told] == ["hub-1"], "an answer is not answered"
 
 
 def test_it_ends_with_the_editor(folder):

@@ -1,11 +1,14 @@
 """`hub mcp` as a client meets it: a process that reads and writes one JSON object a line, and nothing else."""
 
+import io
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -13,6 +16,7 @@ import pytest
 from hub import __version__
 from hub.mcp.tools import TOOLS
 from hub.wire.frames import MAX_FRAME
+from hub.wire.wires import Wires
 from tests.hub.cli.command import environ
 from tests.hub.mcp.kit import HELLO, LIMIT, MODERN, once, served
 from tests.ports import unanswered
@@ -366,3 +370,17 @@ def test_the_first_answer_waits_for_no_import_that_the_tools_do_not_need():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_an_output_that_was_set_not_to_wait_is_waited_for():
+    """Whoever shares it can set that: the server ended, and said that no more processes can be started."""
+    heard, said = os.pipe()
+    os.set_blocking(said, False)
+    data = os.urandom(8 << 20)
+    with os.fdopen(heard, "rb") as reader, ThreadPoolExecutor(1) as pool:
+        found = pool.submit(reader.read)
+        try:
+            Wires(io.BytesIO(), said).write(data)
+        finally:
+            os.close(said)
+        assert found.result() == data

@@ -58,3 +58,17 @@ def test_without_the_unix_socket_the_port_is_free_again(tmp_path: Path):
         Doors(port=port, unix=tmp_path / "hub.sock").open()
     bind("127.0.0.1", port).close()
     assert (tmp_path / "hub.sock").read_text() == "a file"
+
+
+def test_the_socket_of_the_next_daemon_is_not_taken_away(tmp_path: Path):
+    """The project's folder was moved, and a daemon was started where it had been."""
+    folder = tmp_path / "hub"
+    with closing(Doors(port=0, unix=folder / "hub.sock")) as old:
+        old.open()
+        folder.rename(tmp_path / "moved")
+        with closing(Doors(port=0, unix=folder / "hub.sock")) as new:
+            new.open()
+            old.close()
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(folder / "hub.sock"))
+        assert not (folder / "hub.sock").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -330,6 +331,31 @@ def test_a_link_in_place_of_the_database_is_refused(path, tmp_path):
     with refuses(Code.NO_PERMISSION):
         EventStore.open(path)
     assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_an_old_owner_says_nothing_of_the_next_ones_database(tmp_path):
+    """It would be told that it has no log, and after a kill what is in there was put aside as somebody else's."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    path = folder / "events.db"
+    with closing(EventStore.open(path)) as first:
+        first.append([event("before")])
+    shutil.copytree(folder, tmp_path / "backup")
+    old = EventStore.open(path)
+    folder.rename(tmp_path / "moved")
+    (tmp_path / "backup").rename(folder)
+    new = EventStore.open(path)
+    reserved = path.with_name("events.reserved").read_bytes()
+    old.close()
+    assert path.with_name("events.reserved").read_bytes() == reserved, "ids would be given a second time"
+    new.append([event("kept")])
+    shutil.copytree(folder, tmp_path / "killed")
+    new.close()
+    folder.rename(tmp_path / "ended")
+    (tmp_path / "killed").rename(folder)
+    with closing(EventStore.open(path)) as found:
+        assert found.damage is None
+        assert [record.msg for record in found.since(0)] == ["before", "kept"]
 
 
 def test_closed_is_said(path):

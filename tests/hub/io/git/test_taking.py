@@ -1,6 +1,8 @@
 """A result comes to its user whole, under his name, and over none of his work."""
 
 import base64
+import subprocess
+import time
 
 import pytest
 
@@ -19,6 +21,7 @@ from hub.io.project.places import Places
 from tests.hub.io.git.kit import killed_at, make_repo, session, sh, swept
 from tests.refusals import refuses
 
+DAY = 86_400
 ADA = "Ada <ada@example.com>"
 
 
@@ -58,6 +61,54 @@ async def test_one_commit_of_the_users_own_on_his_branch(repo):
     with refuses(Code.NOTHING_TO_TAKE) as error:
         await take(repo, told(), How.COMMIT)
     assert answer.commit[:12] in error.value.detail
+
+
+def dated(root, date):
+    """A first commit of the index, as git would not make it."""
+    body = f"tree {sh(root, 'write-tree')}author a <a@x> {date}\ncommitter a <a@x> {date}\n\nm\n"
+    words = ("git", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+    made = subprocess.run(words, cwd=root, input=body.encode(), capture_output=True, check=True)
+    sh(root, "update-ref", "refs/heads/main", made.stdout.decode().strip())
+
+
+@pytest.mark.parametrize("date", ["99999999999999999999 +0000", "-5 +0000", "x +0000", "1700000000", ""])
+async def test_a_commit_with_a_date_that_git_would_not_write_again_is_gone_on_from(repo, date):
+    """Bug: histories that another program wrote have such; no session could begin there, or end."""
+    dated(repo, date)
+    await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.COMMIT)
+    assert (repo / "new.txt").read_text() == "new\n"
+    assert abs(int(sh(repo, "log", "-1", "--format=%ct", "hub/s1")) - time.time()) < DAY
+
+
+@pytest.mark.parametrize("how", [("--no-cone", "/*", "!/d/"), ("--cone", "--sparse-index", "e")])
+async def test_work_outside_of_the_users_sparse_checkout_is_taken_and_stays_out_of_sight(repo, how):
+    """Bug: of files that git keeps out of the worktree none was looked at again: what an agent made there was lost."""
+    sh(repo, "sparse-checkout", "set", *how)
+    await worked(repo, d__b_txt="changed\n", d__new_txt="new\n")
+    (repo / "d").mkdir()
+    (repo / "d/b.txt").write_text("mine\n")
+    with refuses(Code.UNCOMMITTED, "d/b.txt"):
+        await take(repo, told(), How.COMMIT)
+    assert (repo / "d/b.txt").read_text() == "mine\n"
+    (repo / "d/b.txt").unlink()
+    (repo / "d").rmdir()
+    sh(repo, "sparse-checkout", "reapply")
+    answer = await take(repo, told(), How.COMMIT)
+    assert answer.files == 2
+    assert sh(repo, "show", "HEAD:d/b.txt", "HEAD:d/new.txt") == "changed\nnew\n"
+    assert clean(repo)
+    assert not (repo / "d").exists()
+
+
+async def test_unfinished_work_outside_of_the_users_sparse_checkout_comes_along(repo):
+    """`git status` names it; the session began without it."""
+    sh(repo, "sparse-checkout", "set", "--no-cone", "/*", "!/d/")
+    (repo / "d").mkdir()
+    (repo / "d/b.txt").write_text("mine\n")
+    await session(repo, carry_dirty=True)
+    assert sh(repo, "show", "hub/s1:d/b.txt") == "mine\n"
+    assert sh(repo, "diff", "--name-only", "main", "hub/s1") == "d/b.txt\n"
 
 
 async def test_in_a_shallow_clone_nothing_before_its_end_is_asked_for(repo, tmp_path):

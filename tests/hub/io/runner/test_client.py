@@ -517,3 +517,4 @@ async def test_where_no_process_is_to_be_had_the_agent_is_started_later(run_dir,
         await spawn_runner(run_dir, script("print('up')"))
     assert caught.value.extra["retry"]
     assert "ulimit -u" in caught.value.hint
+    assert not (run_dir / "launch.json").exists(), "with the agent's keys in it"

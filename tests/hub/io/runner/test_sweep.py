@@ -52,6 +52,14 @@ def test_an_earlier_sessions_runs_are_gone_at_the_next_start_and_what_they_said_
     assert "write a.txt" in told
 
 
+def test_a_run_that_never_began_goes_as_the_others_do(made):
+    """Bug: it was kept for ever, with its task, and the agent's keys where its daemon was killed on the way."""
+    first, _ = session(made), session(made)
+    for name in ("claim", "agent.json", "verdict.json"):
+        (made.hub / "run" / first / name).unlink()
+    assert sweep_runs(Places(made.root)) == [first]
+
+
 def test_what_is_not_certain_stays(made, tmp_path):
     """Each by itself, of the same two sessions; without it the run goes."""
     first, second = session(made), session(made)
