@@ -17,7 +17,6 @@ four that begin at such a place. That is one pass in C; only where the answer is
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, compress, count
 
@@ -70,11 +69,9 @@ class Fragments:
             size: {letters[at : at + 2] for at in range(len(letters) - 1)}
             for size, letters in self._letters.items()
         }
-        self._blocks = frozenset(
-            int.from_bytes(gram[at : at + _BLOCK], sys.byteorder)
-            for gram in (*self._pieces, *self._words)
-            for at in range(_BLOCK)
-        )
+        grams = (*self._pieces, *self._words)
+        blocks = b"".join({gram[at : at + _BLOCK] for gram in grams for at in range(_BLOCK)})
+        self._blocks = frozenset(memoryview(blocks).cast("I"))
 
     def _add(self, form: str, piece: Piece, unseen: str) -> None:
         value = piece.secret.decode("utf-8", "replace")

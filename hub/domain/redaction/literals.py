@@ -121,11 +121,21 @@ class Literals(Generic[T]):
     def _inner(self) -> dict[bytes, list[tuple[int, tuple[bytes, ...], list[tuple[bytes, T]]]]]:
         """Which may begin in each literal, and where: RE2 goes on behind what it found, and literals may overlap."""
         pairs = [*itertools.chain(*self._table.values())]
+        heads: dict[bytes, list[tuple[bytes, T]]] = defaultdict(list)
+        for pair in pairs:
+            for size in range(1, self._size + 1):
+                heads[pair[0][:size]].append(pair)
         return {
             literal: [
                 (at, tuple(other for other, _ in agreed), agreed)
                 for at in range(len(literal))
-                if (agreed := [pair for pair in pairs if _agree(literal[at:], pair[0])])
+                if (
+                    agreed := [
+                        pair
+                        for pair in heads.get(literal[at : at + self._size], ())
+                        if _agree(literal[at:], pair[0])
+                    ]
+                )
             ]
             for literal in {literal for literal, _ in pairs}
         }
