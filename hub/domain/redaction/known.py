@@ -91,7 +91,6 @@ class KnownSecrets:
             self._add(value.encode("utf-8", "replace").strip() if isinstance(value, str) else value, rule)
         self._sorted = sorted(self._forms)
         self._longest = max(map(len, self._sorted), default=0)
-        self._anchors = Anchors(self._forms.items(), _ANCHOR)
         self._head = re.compile(trie(sorted({form[:_HEAD] for form in self._sorted}), _HEAD)).search
         self._short = {form[:size] for form in self._sorted for size in range(1, _HEAD)}
         self._ends = {form[at : at + _HEAD] for form in self._sorted for at in range(len(form) - _HEAD + 1)}
@@ -106,6 +105,11 @@ class KnownSecrets:
         self._fragments = Fragments(
             self._forms.items(), "\n".join(f"[REDACTED:{name}:" for name in sorted(names))
         )
+
+    @functools.cached_property
+    def _anchors(self) -> Anchors[Piece]:
+        """Made when a text holds what may be a form: that is seldom, and this a sixth of all there is to make."""
+        return Anchors(self._forms.items(), _ANCHOR)
 
     def _add(self, value: bytes, rule: str) -> None:
         if not MIN_LENGTH <= len(value) <= MAX_LENGTH:
