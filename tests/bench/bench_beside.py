@@ -57,6 +57,10 @@ Of a processor at 1,000 lines a second each, before the handoff and during it, t
 git, in what the daemon has waited for, 5-12 during it. A client takes apart what it was sent once all has come, 0.2 us a line
 meanwhile for 0.7; an agent's line is 35-37 us of its processor time, 46-51 while `json` made it. In two turns of this form,
 at load 2-3, before the handoff: agents 7 %, clients 4-5.
+
+A line's redaction was 28 us where its last letters stand in a form of a key, and is 24, as of any other line. Of an event
+all in all that is nothing to be seen: in ten turns, at load 10-20, 0.87-1.12 of the form before (median 0.99). The rest is
+flat. Tried and left: to list of a sentence only those words with which a statement may begin, 2.7 us of prose.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ what was imported: a full collection took 22 to 32 ms of the event loop, and tak
 no bytecode beside the packages, a start costs more than twice as much. The detection engine takes half a second to load and
 43 MB; it could be let go when no session needs it.
 
-Of 88 MB idle: Python 9, attrs and Trio 17, msgspec, cattrs and SQLite 3, asyncio and Hypercorn with HTTP/2 6, Quart with
-Flask and Jinja 11, hub's own modules, most of them classes, 28 (the texts of what attrs makes are let go: 2 MB), RE2 and what
-it searches for 4, the rest what requests and sessions have left. At load 19 a start took 3.8 s beside the peer's 1.7.
+Of 89 MB idle: Python 9, attrs and Trio 18, msgspec, cattrs and SQLite 4, asyncio and Hypercorn with HTTP/2 6, Quart with
+Flask and Jinja 12, hub's own modules, most of them classes, 28 (the texts of what attrs makes are let go: 2 MB), the rest
+what requests and sessions have left: 8.5, two of them what finds the daemon's own keys, and RE2. It was 95 while each session
+made that anew for itself, 92 while each thread had a heap of its own. At load 19 a start took 3.8 s beside the peer's 1.7.
 """
 
 from __future__ import annotations

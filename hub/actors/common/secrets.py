@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -78,8 +78,8 @@ class Secrets:
             return
         if missing:
             await trio.to_thread.run_sync(detection.load)
-        # imports and compiles for a tenth of a second, the first time
-        await trio.to_thread.run_sync(self.text, "")
+        # what is first searched for a password imports and compiles for a tenth of a second
+        await trio.to_thread.run_sync(self.text, "password = none")
         gc_policy.keep()
         self._armed = True
 
@@ -127,16 +127,14 @@ class Secrets:
         return {**keys, **config.provider(name).env, **config.account(name, label).env}
 
     def known(self) -> KnownSecrets:
-        """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds.
+        """Asked for anew with each state of the configuration and of `.hub/.env`.
 
-        The configuration it was built for is kept and compared itself: the next one may get the address of one
+        The configuration it was asked for is kept and compared itself: the next one may get the address of one
         that is gone.
         """
-        from hub.domain.redaction.redactor import KnownSecrets  # noqa: PLC0415  # as above
-
         config, stamp = self.config(), stamp_of(self.dotenv)
         if self._known is None or self._known[0] is not config or self._known[1] != stamp:
-            self._known = (config, stamp, KnownSecrets(*self._named_values(config)))
+            self._known = (config, stamp, _known_of(*self._named_values(config)))
         return self._known[2]
 
     def redactor(self) -> Redactor:
@@ -145,7 +143,7 @@ class Secrets:
 
         return Redactor(self.known(), self.keys.redaction, engine=self.detection.engine)
 
-    def _named_values(self, config: Config) -> tuple[list[str | bytes], list[str]]:
+    def _named_values(self, config: Config) -> tuple[tuple[str | bytes, ...], tuple[str, ...]]:
         """Each value with the name its marker tells: hub's own keys as bytes and as the hex they are stored in."""
         values: list[str | bytes] = []
         names: list[str] = []
@@ -165,7 +163,15 @@ class Secrets:
                     if variable in keys or _SECRET_NAME.search(variable):
                         values.append(value)
                         names.append(variable)
-        return values, names
+        return tuple(values), tuple(names)
+
+
+@lru_cache(maxsize=1)
+def _known_of(values: tuple[str | bytes, ...], names: tuple[str, ...]) -> KnownSecrets:
+    """One for all who know the same, the daemon and each of its sessions: it takes 16 ms to build, and 1.5 MB."""
+    from hub.domain.redaction.redactor import KnownSecrets  # noqa: PLC0415  # as above
+
+    return KnownSecrets(values, names)
 
 
 def own_keys() -> Keys:

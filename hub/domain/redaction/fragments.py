@@ -17,7 +17,6 @@ four that begin at such a place. That is one pass in C; only where the answer is
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, compress, count
 
@@ -60,21 +59,18 @@ class Fragments:
 
     def __init__(self, forms: Iterable[tuple[str, Piece]], unseen: str = "") -> None:
         """Pieces of `forms`, but for those that stand in `unseen` too: the names in markers."""
+        self.windows: set[str] = set()
+        """The two and the three letters in a row that stand anywhere in the forms."""
         self._pieces: dict[bytes, Piece] = {}
         self._words: dict[bytes, Piece] = {}
         self._letters = {SIZE: "", WORDS_SIZE: ""}
         for form, piece in forms:
+            self.windows.update(form[at : at + size] for size in (2, 3) for at in range(len(form) - size + 1))
             if len(form) <= _DENSE:
                 self._add(form, piece, unseen)
-        self._pairs = {
-            size: {letters[at : at + 2] for at in range(len(letters) - 1)}
-            for size, letters in self._letters.items()
-        }
-        self._blocks = frozenset(
-            int.from_bytes(gram[at : at + _BLOCK], sys.byteorder)
-            for gram in (*self._pieces, *self._words)
-            for at in range(_BLOCK)
-        )
+        grams = (*self._pieces, *self._words)
+        blocks = b"".join({gram[at : at + _BLOCK] for gram in grams for at in range(_BLOCK)})
+        self._blocks = frozenset(memoryview(blocks).cast("I"))
 
     def _add(self, form: str, piece: Piece, unseen: str) -> None:
         value = piece.secret.decode("utf-8", "replace")
@@ -152,11 +148,11 @@ class Fragments:
         return min(self._begun(text, max(lo, len(text) - size + 1), size) for size in (SIZE, WORDS_SIZE))
 
     def _begun(self, text: str, least: int, size: int) -> int:
-        """The same for pieces of a size. The letters of all forms are many: two that stand in none need no search."""
-        letters, pairs, place = self._letters[size], self._pairs[size], len(text)
+        """The same for pieces of a size. The letters of all forms are many: three that stand in none need no search."""
+        letters, windows, place = self._letters[size], self.windows, len(text)
         if place > least and text[-1] in letters:
             place -= 1
-            while place > least and text[place - 1 : place + 1] in pairs and text[place - 1 :] in letters:
+            while place > least and text[place - 1 : place + 2] in windows and text[place - 1 :] in letters:
                 place -= 1
         return place
 

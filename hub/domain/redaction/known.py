@@ -91,12 +91,8 @@ class KnownSecrets:
             self._add(value.encode("utf-8", "replace").strip() if isinstance(value, str) else value, rule)
         self._sorted = sorted(self._forms)
         self._longest = max(map(len, self._sorted), default=0)
-        self._anchors = Anchors(self._forms.items(), _ANCHOR)
         self._head = re.compile(trie(sorted({form[:_HEAD] for form in self._sorted}), _HEAD)).search
         self._short = {form[:size] for form in self._sorted for size in range(1, _HEAD)}
-        self._ends = {form[at : at + _HEAD] for form in self._sorted for at in range(len(form) - _HEAD + 1)}
-        """Letters that end no beginning of a form end no text that a form is cut off in."""
-        self._pairs = {form[at : at + 2] for form in self._sorted for at in range(len(form) - 1)}
         squeezed = {_squeeze(form) for form in self._sorted}
         # Where a form has next to nothing left, a look at what is left would tell nothing.
         gated = min(map(len, squeezed), default=_ANCHOR) >= _ANCHOR
@@ -106,6 +102,11 @@ class KnownSecrets:
         self._fragments = Fragments(
             self._forms.items(), "\n".join(f"[REDACTED:{name}:" for name in sorted(names))
         )
+
+    @functools.cached_property
+    def _anchors(self) -> Anchors[Piece]:
+        """Made when a text holds what may be a form: that is seldom, and this a sixth of all there is to make."""
+        return Anchors(self._forms.items(), _ANCHOR)
 
     def _add(self, value: bytes, rule: str) -> None:
         if not MIN_LENGTH <= len(value) <= MAX_LENGTH:
@@ -147,7 +148,7 @@ class KnownSecrets:
     def may_go_on(self, end: str, text: str) -> bool:
         """Whether a value that has begun with the letters `end` may go on with `text`: nearly always no form does."""
         pair = end[-1:] + text[:1]
-        if pair.isalnum() and pair not in self._pairs:
+        if pair.isalnum() and pair not in self._fragments.windows:
             return False
         near = end + text[: MIN_LENGTH - 1 - len(end)]
         return len(near) >= MIN_LENGTH or self.begun(near) < len(end)
@@ -233,7 +234,8 @@ class KnownSecrets:
 
     def _ends_begun(self, end: str, *, final: bool) -> bool:
         """Whether the last letters of a text may be those of a form's beginning."""
-        if len(end) < _HEAD or end in self._ends:
+        # Letters that stand in no form end no text that one is cut off in.
+        if len(end) < _HEAD or end[-3:] in self._fragments.windows:
             return True
         return not final and not self._short.isdisjoint([end[at:] for at in range(1, _HEAD)])
 
@@ -253,7 +255,7 @@ class KnownSecrets:
 
     def _begun(self, text: str, lo: int, *, certain: bool) -> int:
         place = bisect.bisect_right if certain else bisect.bisect_left
-        ends = len(text) < _HEAD or text[-_HEAD:] in self._ends
+        ends = len(text) < _HEAD or text[-3:] in self._fragments.windows
         at = self._head(text, max(lo, len(text) - self._longest)) if ends else None
         while at is not None:
             end = text[at.start() :]

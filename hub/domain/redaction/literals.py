@@ -120,12 +120,19 @@ class Literals(Generic[T]):
     @cached_property
     def _inner(self) -> dict[bytes, list[tuple[int, tuple[bytes, ...], list[tuple[bytes, T]]]]]:
         """Which may begin in each literal, and where: RE2 goes on behind what it found, and literals may overlap."""
-        pairs = [*itertools.chain(*self._table.values())]
+        pairs, size = [*itertools.chain(*self._table.values())], self._size
+        heads: dict[bytes, list[tuple[bytes, T]]] = defaultdict(list)
+        for pair, end in itertools.product(pairs, range(1, size + 1)):
+            heads[pair[0][:end]].append(pair)
         return {
             literal: [
                 (at, tuple(other for other, _ in agreed), agreed)
                 for at in range(len(literal))
-                if (agreed := [pair for pair in pairs if _agree(literal[at:], pair[0])])
+                if (
+                    agreed := [
+                        pair for pair in heads[literal[at : at + size]] if _agree(literal[at:], pair[0])
+                    ]
+                )
             ]
             for literal in {literal for literal, _ in pairs}
         }

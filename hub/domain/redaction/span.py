@@ -110,4 +110,4 @@ def _heads(words: Sequence[str], size: int) -> Iterator[tuple[str, str]]:
 def _rarest(literal: str, size: int) -> int:
     """Where the rarest letter is that has enough letters behind or before it for an anchor."""
     places = [i for i in range(len(literal)) if i + size <= len(literal) or i + 1 >= size]
-    return max(places, key=lambda place: _FREQUENT.find(literal[place]) % 99)
+    return max(places, key=[_FREQUENT.find(letter) % 99 for letter in literal].__getitem__)

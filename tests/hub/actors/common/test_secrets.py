@@ -1,7 +1,9 @@
 """What hub knows to be secret is what it is configured with now."""
 
 import attrs
+import pytest
 
+from hub.domain.redaction import literals
 from tests.hub.actors.session.conftest import two
 from tests.hub.actors.session.parts import parts_of
 
@@ -38,6 +40,23 @@ async def test_every_value_has_one_name(two, monkeypatch):
         values, names = secrets._named_values(secrets.config())
         assert len(values) == len(names)
         assert len(set(values)) == len(values)
+
+
+async def test_whoever_knows_the_same_shares_it(two, monkeypatch):
+    """Built anew for each session, it took 17 ms of the event loop at each one's start, and 1.5 MB until its end."""
+    async with parts_of(two, monkeypatch) as parts:
+        assert parts.context.secrets.known() is parts.live.daemon.app.secrets.known()
+
+
+async def test_once_armed_nothing_is_compiled_for_the_first_text(two, monkeypatch):
+    """That first text came in the event loop, and with it a step of 25 ms."""
+    async with parts_of(two, monkeypatch) as parts:
+        context, secrets = parts.context, parts.context.secrets
+        server = attrs.evolve(context.config.server, token="a-token-that-only-this-test-has")
+        context.config = attrs.evolve(context.config, server=server)
+        await secrets.arm()
+        monkeypatch.setattr(literals, "_compiled", lambda *_: pytest.fail("it is compiled in the event loop"))
+        assert secrets.text("says some words: token = none") == "says some words: token = none"
 
 
 async def test_what_leaves_the_daemon_is_hidden_before_there_is_a_session(two, monkeypatch):
