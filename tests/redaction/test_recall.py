@@ -82,10 +82,12 @@ def test_a_private_key_is_hidden_whole_and_cut_off_too(label, redactor):
     [
         "+{}", "-{}", "> {}", "> > {}", "| {}", "# {}", "// {}", " * {}", "    {}", "\u2502 {}", "  12 + {}", "    12\u2192{}",
         "    12\t{}", "k.pem:12:{}", "\x1b[32m+{}\x1b[m", '"{}"', "'{}',", '    "{}\\n"', '"{}\\n" +',
+        "api_1  | {}", "ssl/my_key.pem-12-{}", "May  6 07:08:09 web sshd[123]: {}", "{}$", "{}<br>", "{}\t\t| x_y",
+        "a1b2c3d4 (Jo Doe 2024-05-06 07:08:09 +0100 12) {}",
     ],
 )  # fmt: skip
 def test_a_private_key_is_hidden_whatever_stands_around_its_lines(line, redactor):
-    """As in a diff, in a quotation, in what shows files with numbers, in the text of a program; cut off too."""
+    """As in a diff, a quotation, what shows files with numbers, names or dates, a log, the text of a program; cut off too."""
     body = pem(random.Random(line))
     text = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
     lines = [line.format(one) for one in text.split("\n")]

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import base64
 
-from hub.domain.redaction.rule import ALNUM, BASE64, HEX, UPPER, URLSAFE, LetterRun, Rule, key
+from hub.domain.redaction.rule import ALNUM, BASE64, HEX, UPPER, URLSAFE, KeyLines, LetterRun, Rule, key
 from hub.domain.redaction.services import SERVICES
 
 _SEPARATOR = LetterRun("\\s\"':=", 1, 8)
 
 _LINES = "\\s\\\\:,.-"
 """What stands between the lines of a private key, and in the headers before them."""
-
-_MARKS = "\"'`>|#*;\u2502\u2192"
-"""What stands beside each of them in a quotation, a listing, a comment or a program; few of it in ordinary text."""
 
 _LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
 
@@ -193,23 +190,16 @@ _STRUCTURES: tuple[Rule, ...] = (
         for end in _KEYS
     ),
     *(
-        Rule(  # each line behind a sign, a number or in quotes: `> MII`, `12\u2192MII`, `"MII\\n" +`
+        Rule(
             "private-key",
             (
                 "-----BEGIN ",
                 LetterRun("A-Z0-9 ", 0, 32, stop=end),
-                f"{end}{line_end}",
-                LetterRun(_LINES, 0, 8),
-                LetterRun("0-9", 0, 6),
-                LetterRun(" ", 0, 4),
-                LetterRun(f"^{ALNUM}+/=%{_LINES}", 1, 8),
-                LetterRun(f"^{ALNUM}%", 0, 32),
-                LetterRun(BASE64, 40, 4096),
-                LetterRun(BASE64 + _MARKS + _LINES, 0, 32_768, stop="-----"),
+                end,
+                KeyLines(f"[{BASE64}%]{{40,128}}+", 512, stop="-----"),
             ),
         )
         for end in _KEYS
-        for line_end in ("", "\\n")
     ),
     *(
         key("private-key", base64.b64encode(f"-----BEGIN {kind}".encode()).decode()[:20], 40, 32_768, BASE64)
