@@ -119,7 +119,12 @@ PASS, PASS_BEGINS = "".join(ALONE) + VALUE, beginning(ALONE, VALUE_BEGINS)
 WHO = (TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
 PAIRED, PAIRED_BEGINS = "".join(WHO) + VALUE, beginning(WHO, VALUE_BEGINS)
 """`auth=("me", "...")`."""
-PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{0,2}+", r"[\"'` \t\\]{0,4}+")
+PAIRS_SIGN = (
+    r"[\"'` \t]{0,3}+",
+    r"(?:[,]{1,1}+\s{0,24}+[\"']{1,1}+[aeluv]{5,5}+[\"']{1,1}+)?",
+    "[:=]{0,2}+",
+    r"[\"'` \t\\]{0,4}+",
+)
 PAIR_SET = rf"[A-Za-z0-9_.-]{{1,64}}+=[^{SPACE};\"'`\\,]{{0,4096}}+"
 PAIRS = rf"({PAIR_SET}(?>(?:;[ ]{{0,2}}+{PAIR_SET}){{0,63}}))"
 PASSWORD, PASSWORD_BEGINS = LOGIN + r"(?![<>{}\[\]]{3})(\S{1,256}+)", USER_BEGINS
