@@ -100,7 +100,7 @@ class Assignments:
         view = text.encode("ascii", "replace").lower()
         looks = _Looks(text, view, final=final)
         worthwhile = self._worthwhile(text, view, lo, looks, final=final)
-        for at, end, word in merge(worthwhile, words.in_other_scripts(text, lo)):
+        for at, end, word in merge(worthwhile, words.in_other_scripts(text, view, lo)):
             if at > looks.hold:
                 break  # behind what may go on all is looked at again when there is more text
             looks.at(at, end, word)

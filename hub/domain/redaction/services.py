@@ -209,9 +209,6 @@ SERVICES: tuple[Rule, ...] = (
         Rule("dynatrace", (f"dt0{kind}.", LetterRun(UPPER, 8, 24), ".", LetterRun(UPPER, 64, 64)), mixed=True)
         for kind in ("c01", "s16")
     ),
-    Rule(
-        "airtable", ("pat", LetterRun(ALNUM, 14, 14), ".", LetterRun(HEX, 64, 64)), boundary=True, mixed=True
-    ),
     Rule("hashicorp", (".atlasv1.", LetterRun("=" + URLSAFE, 60, 70)), mixed=True),
     Rule(
         "1password",

@@ -126,11 +126,12 @@ PROGRAM = late(
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 """A line of these programs, up to its option."""
-_IN_OTHER_SCRIPTS = late(f"(?:{'|'.join(OTHER_SCRIPTS)})+")
+_IN_OTHER_SCRIPTS = late("|".join(OTHER_SCRIPTS))
 
 
-def in_other_scripts(text: str, lo: int) -> Iterator[tuple[int, int, bytes]]:
-    """Where the words of other scripts stand: each as if it announced a password."""
-    if not text.isascii():
-        for found in _IN_OTHER_SCRIPTS().finditer(text, lo):
+def in_other_scripts(text: str, view: bytes, lo: int) -> Iterator[tuple[int, int, bytes]]:
+    """Where the words of other scripts stand: each as if it announced a password. In the ASCII view each is `??...`."""
+    first = view.find(b"??", lo)
+    if first >= 0:
+        for found in _IN_OTHER_SCRIPTS().finditer(text, first):
             yield found.start(), found.end(), b"passw"
