@@ -240,8 +240,6 @@ _STRUCTURES: tuple[Rule, ...] = (
             b"mongodb+srv:",
             b"redis:",
             b"rediss://",
-            b"amqp:/",
-            b"amqps:",
         )
     ),
     Rule(

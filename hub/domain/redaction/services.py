@@ -209,7 +209,6 @@ SERVICES: tuple[Rule, ...] = (
         Rule("dynatrace", (f"dt0{kind}.", LetterRun(UPPER, 8, 24), ".", LetterRun(UPPER, 64, 64)), mixed=True)
         for kind in ("c01", "s16")
     ),
-    Rule("hashicorp", (".atlasv1.", LetterRun("=" + URLSAFE, 60, 70)), mixed=True),
     Rule(
         "1password",
         ("A3-", LetterRun(UPPER, 6, 6), "-", LetterRun(UPPER, 6, 11), "-", LetterRun(UPPER + "-", 17, 17)),
