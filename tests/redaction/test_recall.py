@@ -82,10 +82,12 @@ def test_a_private_key_is_hidden_whole_and_cut_off_too(label, redactor):
     [
         "+{}", "-{}", "> {}", "> > {}", "| {}", "# {}", "// {}", " * {}", "    {}", "\u2502 {}", "  12 + {}", "    12\u2192{}",
         "    12\t{}", "k.pem:12:{}", "\x1b[32m+{}\x1b[m", '"{}"', "'{}',", '    "{}\\n"', '"{}\\n" +',
+        "api_1  | {}", "ssl/my_key.pem-12-{}", "May  6 07:08:09 web sshd[123]: {}", "{}$", "{}<br>", "{}\t\t| x_y",
+        "a1b2c3d4 (Jo Doe 2024-05-06 07:08:09 +0100 12) {}",
     ],
 )  # fmt: skip
 def test_a_private_key_is_hidden_whatever_stands_around_its_lines(line, redactor):
-    """As in a diff, in a quotation, in what shows files with numbers, in the text of a program; cut off too."""
+    """As in a diff, a quotation, what shows files with numbers, names or dates, a log, the text of a program; cut off too."""
     body = pem(random.Random(line))
     text = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
     lines = [line.format(one) for one in text.split("\n")]
@@ -124,6 +126,23 @@ def test_a_private_key_is_hidden_whatever_stands_around_its_lines(line, redactor
         ),
         ("(ECc7Q~NQf-_2suOoOO~sgAwpIYiIP9K2z.zSxxnF)", "Q~NQf-_2suOoOO~sgAwpIYiIP9K2z.zSxxnF"),
         ("postgres://app:pa55-Word@db:5432/x", "pa55-Word"),
+        ("  URL: cG9zdGdyZXM6Ly9hcHA6cGE1NS1Xb3JkQGRiOjU0MzIveA==", "cG9zdGdyZXM6Ly9hcHA6cGE1NS1Xb3JkQGRi"),
+        (
+            "AKIAQ7XW2LMB4TRZ6KVP,q8Wk2Lr9Tz4Xc7Vb1Nm5/q8Wk2Lr9Tz4Xc7Vb1Nm",
+            "q8Wk2Lr9Tz4Xc7Vb1Nm5/q8Wk2Lr9Tz4Xc7Vb1Nm",
+        ),
+        (
+            "bob:$y$j9T$q8Wk2Lr9Tz4Xc7Vb1Nm5Qa$Lr9Tz4Xc7Vb1Nm5Hq8Wk2Ys3Df6Gh:19000:0",
+            "Lr9Tz4Xc7Vb1Nm5Hq8Wk2Ys3Df6Gh",
+        ),
+        (
+            "$argon2id$v=19$m=65536,t=3,p=4$q8Wk2Lr9Tz4Xc7Vb$Nm5Hq8Wk2Ys3Df6GhLr9Tz4X",
+            "Nm5Hq8Wk2Ys3Df6GhLr9Tz4X",
+        ),
+        (
+            "pbkdf2:sha256:600000$q8Wk2Lr9Tz4X$0f4b9c2e7d1a6853c0e94d7b2f8a1c65",
+            "0f4b9c2e7d1a6853c0e94d7b2f8a1c65",
+        ),
         ("postgres://app:!#%^$&,;@db:5432/x", "!#%^$&,;"),
         ("https://hooks.slack.com/services/T01AB2CD3/B04EF5GH6/a1B2c3D4e5F6g7H8i9J0", "a1B2c3D4e5F6g7H8i9J0"),
     ],
@@ -163,6 +182,9 @@ def test_logins_and_headers_are_hidden(text, secret, redactor):
         "the access token is refreshed; the key to success is sleep",
         '"input_tokens": 123456, "output_tokens": 7890',
         '"tool_use_id": "toolu_01ABCdefGHIjklMNOpqrSTU"',
+        "INFO auth: user 6974fd13-5b51-45f8-a86e-aa942909aa4c logged in",
+        'key: "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEq8Wk2Lr9Tz4Xc7Vb1Nm5Hq8Wk2Ys3Df6GhLr9Tz4X"',
+        "ssh_key: AAAAC3NzaC1lZDI1NTE5AAAAIq8Wk2Lr9Tz4Xc7Vb1Nm5Hq8Wk2Ys3Df6Gh",
         "commit 3f786850e387550fdab836ed7e6dc881de23001b",
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         '"integrity": "sha512-abcDEF123/+abcDEF123abcDEF123abcDEF123abcDEF123abcDEF123abcDEF123abcDEF123abcDEF1234=="',

@@ -15,6 +15,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cache
+from heapq import merge
 
 from hub.domain.redaction import grammar, words
 from hub.domain.redaction.given import (
@@ -28,7 +29,7 @@ from hub.domain.redaction.given import (
     login,
     paired,
 )
-from hub.domain.redaction.literals import Literals, sizes_by_end
+from hub.domain.redaction.literals import Heads, Literals
 from hub.domain.redaction.names import names_another, names_no_secret, within_another
 from hub.domain.redaction.rule import Runs, matched_end
 from hub.domain.redaction.span import Span
@@ -46,9 +47,7 @@ _TELLS_NOTHING = "^0-9!@#$%^&*"
 _PLAIN = ("^0-9A-Z!@#$%^&*", "^0-9a-z!@#$%^&*")
 """No secret that a name announces has letters of one of these classes only."""
 _ANCHOR = 3
-_HEADS = frozenset(word[:size] for word in (*words.WORDS, *words.OPTIONS) for size in range(1, len(word)))
-_LONGEST = max(map(len, _HEADS))
-_SIZES = sizes_by_end(_HEADS)
+_HEADS, _HEADS_ABROAD = Heads((*words.WORDS, *words.OPTIONS)), Heads(words.OTHER_SCRIPTS)
 _OPENED = b"\"'`\\ brfun"
 """Between a call's bracket and what it is called with."""
 _SHORT, _LONG, _UNSAID, _ALONE_LEAST = 10, 16, 20, 32
@@ -100,15 +99,14 @@ class Assignments:
         """All such values whose word begins at `lo` or later, and where one that is not whole may begin."""
         view = text.encode("ascii", "replace").lower()
         looks = _Looks(text, view, final=final)
-        for at, end, word in self._worthwhile(text, view, lo, looks, final=final):
+        worthwhile = self._worthwhile(text, view, lo, looks, final=final)
+        for at, end, word in merge(worthwhile, words.in_other_scripts(text, view, lo)):
             if at > looks.hold:
                 break  # behind what may go on all is looked at again when there is more text
             looks.at(at, end, word)
         spans, hold = looks.spans, looks.hold
         if not final:
-            for size in _SIZES.get(view[-1:], ()):
-                if lo <= len(view) - size < hold and view[-size:] in _HEADS:
-                    return spans, len(view) - size
+            hold = min(hold, _HEADS.begun(view, lo), _HEADS_ABROAD.begun(text, lo))
         return spans, hold
 
     def _worthwhile(
@@ -134,8 +132,8 @@ class Assignments:
                 if ahead - end <= (_FAR if word == b"cookie" else _NEAR):
                     yield at, end, word
                 elif ahead - end > 2 * _NEAR:
-                    place = min(ahead - _NEAR - _LONGEST, len(text))
-                    others = [view.find(b"cookie", max(at + 1, ahead - _FAR - _LONGEST), place)]
+                    place = min(ahead - _NEAR - _HEADS.longest, len(text))
+                    others = [view.find(b"cookie", max(at + 1, ahead - _FAR - _HEADS.longest), place)]
                     others += [view.find(option, at + 1, place) for option in words.OPTIONS]
                     place = min([other for other in others if other >= 0], default=place)
                     break
@@ -187,7 +185,7 @@ class _Looks:
         self._silent += 1
         self._reach = _FAR if far else self._reach
         if self._silent >= _MANY and self._silent.bit_count() == 1:
-            self.repeated = self._repetition(at, end) - self._reach - _LONGEST
+            self.repeated = self._repetition(at, end) - self._reach - _HEADS.longest
 
     def _repetition(self, at: int, end: int) -> int:
         """Where the text ends to repeat what stood around a word since all have said nothing; 0 where it does not."""

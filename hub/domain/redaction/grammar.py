@@ -39,11 +39,12 @@ BLOCK = (
 )
 """A value on lines of its own: `token: >-` of YAML and the first of a list's, `<![CDATA[` of XML, `name="token"><value>`."""
 SCHEME = (
-    r"(?:[\"'`]?[A-Za-z!-]{2,16}+\\{0,2}+[ ]{1,3}+"
+    r"(?:[\"'`]?(?=[A-Z!]|[a-z-]{0,12}(?:bearer|basic|token|key|digest|auth|jwt)[ \\])[A-Za-z!-]{2,16}+\\{0,2}+[ ]{1,3}+"
     r"|[A-Za-z_.:\[\]]{1,32}+[(]{1,1}+(?:[0-9]{1,5}+[)]{1,1}+[ ]{1,2}+)?)?"
 )
 """What a header puts before its secret, YAML before a value, and a program around one: `Authorization: Token ...`,
-`token: !!str ...`, `String::from("...")`, `string(14) "..."`."""
+`token: !!str ...`, `String::from("...")`, `string(14) "..."`. Another word in small letters is one of a sentence's:
+`auth: user 6974fd13-... logged in`."""
 BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:|$-]"
 PARTS = (TAIL, TYPE, CLOSE, ASSIGN, OPEN, BLOCK, SCHEME)
 LITERAL = r"[@#LuUbBrRfFN]{0,2}+(?:[\"'`](?=\\))?\\{0,7}+"
@@ -118,7 +119,12 @@ PASS, PASS_BEGINS = "".join(ALONE) + VALUE, beginning(ALONE, VALUE_BEGINS)
 WHO = (TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
 PAIRED, PAIRED_BEGINS = "".join(WHO) + VALUE, beginning(WHO, VALUE_BEGINS)
 """`auth=("me", "...")`."""
-PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{0,2}+", r"[\"'` \t\\]{0,4}+")
+PAIRS_SIGN = (
+    r"[\"'` \t]{0,3}+",
+    r"(?:[,]{1,1}+\s{0,24}+[\"']{1,1}+[aeluv]{5,5}+[\"']{1,1}+)?",
+    "[:=]{0,2}+",
+    r"[\"'` \t\\]{0,4}+",
+)
 PAIR_SET = rf"[A-Za-z0-9_.-]{{1,64}}+=[^{SPACE};\"'`\\,]{{0,4096}}+"
 PAIRS = rf"({PAIR_SET}(?>(?:;[ ]{{0,2}}+{PAIR_SET}){{0,63}}))"
 PASSWORD, PASSWORD_BEGINS = LOGIN + r"(?![<>{}\[\]]{3})(\S{1,256}+)", USER_BEGINS

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, AnyStr, Generic, TypeVar
 
 from hub.domain.redaction.span import Anchors
 
@@ -180,10 +180,20 @@ def _re2() -> Any:
     return re2
 
 
-def sizes_by_end(words: Iterable[T]) -> dict[T, list[int]]:
-    """How long those of the words (text or bytes) are that end in a letter, by that letter, the longest first."""
-    sizes: dict[Any, set[int]] = defaultdict(set)
-    for word in words:
-        text: Any = word
-        sizes[text[-1:]].add(len(text))
-    return {end: sorted(found, reverse=True) for end, found in sizes.items()}
+class Heads(Generic[AnyStr]):
+    """What words begin with: a text that ends in one may go on with the word."""
+
+    def __init__(self, words: Iterable[AnyStr]) -> None:
+        self._heads: set[AnyStr] = {word[:size] for word in words for size in range(1, len(word))}
+        self._sizes: dict[AnyStr, list[int]] = defaultdict(list)
+        for head in sorted(self._heads, key=len, reverse=True):
+            if len(head) not in (sizes := self._sizes[head[-1:]]):
+                sizes.append(len(head))
+        self.longest = max(map(len, self._heads))
+
+    def begun(self, text: AnyStr, lo: int) -> int:
+        """Where the longest begins that `text` ends in, at `lo` or later; else its end."""
+        for size in self._sizes.get(text[-1:], ()):
+            if lo <= len(text) - size and text[-size:] in self._heads:
+                return len(text) - size
+        return len(text)

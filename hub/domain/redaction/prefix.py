@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import cache
 
 from hub.domain.redaction.engine import Engine
-from hub.domain.redaction.literals import Literals, pattern, sizes_by_end
+from hub.domain.redaction.literals import Heads, Literals, pattern
 from hub.domain.redaction.rule import Rule, Runs
 from hub.domain.redaction.rules import RULES
 from hub.domain.redaction.span import Span
@@ -54,8 +54,7 @@ class PrefixRules:
         literals = [(form.rule.literal, form) for form in self._forms]
         self._literals = Literals(literals, _ANCHOR, sorted({rule.likely() for rule in RULES}))
         self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in RULES}))))
-        self._heads = {literal[:size] for literal, _ in literals for size in range(1, len(literal))}
-        self._sizes = sizes_by_end(self._heads)
+        self._heads = Heads(literal for literal, _ in literals)
 
     def confirmed_by(self, engine: Engine) -> PrefixRules:
         """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
@@ -78,7 +77,9 @@ class PrefixRules:
             while start is not None and start < looks.hold:
                 start = following(self._read(looks, view, start))
             spans, hold = looks.spans, looks.hold
-        return spans, hold if final else self._begun(text, lo, self._just_begun(text, view, lo, hold))
+        return spans, hold if final else min(
+            self._heads.begun(text, lo), self._just_begun(text, view, lo, hold)
+        )
 
     def _read(self, looks: _Looks, view: bytes, start: int) -> int:
         """Look at the heads at a place, or at all in a stretch where one of them adds nothing; where to go on."""
@@ -99,13 +100,6 @@ class PrefixRules:
             if any(form.begins()(text, start) for _, form in self._literals.at(view, start)):
                 return start
             place = start + 1
-        return hold
-
-    def _begun(self, text: str, lo: int, hold: int) -> int:
-        """Where the first literal begins that the end of `text` is a part of; else `hold`."""
-        for size in self._sizes.get(text[-1:], ()):
-            if lo <= len(text) - size < hold and text[-size:] in self._heads:
-                return len(text) - size
         return hold
 
 

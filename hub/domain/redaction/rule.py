@@ -19,7 +19,7 @@ from typing import AnyStr
 
 import attrs
 
-from hub.domain.redaction.value import stands_for_one, worded
+from hub.domain.redaction.value import machine_made, stands_for_one, worded
 
 ALNUM = "A-Za-z0-9"
 UPPER = "A-Z0-9"
@@ -35,6 +35,8 @@ _MASK = 2
 _READ = 512
 _HEAD_AND_RUN = 2
 """The parts of most forms."""
+_KEY_LINE = 32
+"""Letters drawn at random in a line of a key, at least."""
 _ENOUGH = 8
 """Letters behind a head that are enough to look closer."""
 _BLANKS = r"\t-\r\x1c-\x20?"
@@ -79,9 +81,10 @@ class LetterRun:
     stop: str = ""
     """A literal at which the run ends although its letters are of the class."""
 
-    def group(self, least: int) -> str:
+    def group(self) -> str:
         """The run's pattern, in the group `secret` where it is that."""
-        return f"(?P<secret>{self.pattern(least)})" if self.secret else self.pattern(least)
+        whole = self.pattern(self.least)
+        return f"(?P<secret>{whole})" if self.secret else whole
 
     def pattern(self, least: int) -> str:
         """The run as a pattern that gives nothing back."""
@@ -118,7 +121,62 @@ class LetterRun:
         return f"(?>(?:(?!{stop})[{self.letters}]){{{least},{self.most}}})"
 
 
-Part = str | LetterRun
+@attrs.frozen
+class KeyLines:
+    r"""Lines of a key, whatever stands around each: `k.pem:7:MII...`, `api-1  | MII...`, `"MII...\n" +`.
+
+    The last part of a rule, and its secret. What stands between them and the stop, or the end of the text, is hidden as
+    well: a line that is shorter. A marker ends them, or redacting twice were more than redacting once.
+    """
+
+    line: str
+    """The pattern of one."""
+    most: int
+    stop: str
+    is_enough = True
+
+    def group(self) -> str:
+        """The lines and what stands before each."""
+        return f"(?P<secret>{self._lines}(?:{self._between}(?={self._end}|\\Z))?)"
+
+    def beginning(self, _rest: str) -> str:
+        """The same up to the end of the text, where no line or a part of one may stand."""
+        return rf"(?:{self._first}|{self._lines}{self._between})\Z"
+
+    def likely(self) -> str:
+        """Whatever stands behind the literal, but the stop."""
+        return f"[^{re.escape(self.stop[0])}]"
+
+    def in_view(self) -> str:
+        """The class of what may stand before a line."""
+        return r"\x00-\x7f"
+
+    def hold(self, secret: str) -> bool:
+        """Whether any of them is a key's: no path, and no digest."""
+        lines: list[str] = re.findall(self.line, secret)
+        return any(machine_made(line, _KEY_LINE) and line.lower() != line != line.upper() for line in lines)
+
+    @property
+    def _end(self) -> str:
+        return rf"{self.stop}|\[REDACTED:"
+
+    @property
+    def _lines(self) -> str:
+        return f"{self._first}{self.line}(?:{self._between}{self.line}){{0,{self.most}}}+"
+
+    @property
+    def _first(self) -> str:
+        """What stands before the first: headers of the key too."""
+        return rf"(?:(?!{self._end}|{self.line})[\s\S]){{0,400}}+"
+
+    @property
+    def _between(self) -> str:
+        """What stands between two: the end of a line, and what the next one begins with."""
+        within = rf"(?:(?!{self._end}|{self.line})[^\n]){{0,160}}+"
+        return rf"{within}\n{{0,2}}+{within}"
+
+
+Part = str | LetterRun | KeyLines
 
 
 @attrs.frozen
@@ -146,7 +204,7 @@ class Rule:
 
     def full(self) -> str:
         """The pattern of a match; the group `secret` is what is hidden."""
-        parts = [re.escape(part) if isinstance(part, str) else part.group(part.least) for part in self.parts]
+        parts = [re.escape(part) if isinstance(part, str) else part.group() for part in self.parts]
         whole = "".join(parts)
         behind = rf"(?![{ALNUM}\[])" if self.exact else ""  # nor a marker: it may stand for letters
         return self._before() + (whole if "(?P<secret>" in whole else f"(?P<secret>{whole})") + behind
@@ -220,6 +278,8 @@ class Rule:
             return False
         if self.chosen and stands_for_one(secret):
             return False
+        if isinstance(self.parts[-1], KeyLines) and not self.parts[-1].hold(secret):
+            return False
         # Heads upon heads are one region, or each would be looked at.
         if not self.chosen and self._is_drawn and self.literal not in drawn and worded(drawn[:_READ]):
             return False
@@ -252,7 +312,7 @@ def _begun(parts: tuple[Part, ...]) -> str:
     if not parts:
         return r"\z"
     head, rest = parts[0], _begun(parts[1:])
-    if isinstance(head, LetterRun):
+    if not isinstance(head, str):
         return (
             rf"[{head.in_view()}]{{0,{_ENOUGH}}}\z"
             if head.is_enough
@@ -267,7 +327,7 @@ def _beginning(parts: tuple[Part, ...]) -> str:
     if not parts:
         return "(?!)"
     head, rest = parts[0], _beginning(parts[1:])
-    if isinstance(head, LetterRun):
+    if not isinstance(head, str):
         return head.beginning(rest)
     for letter in reversed(head):
         rest = rf"{re.escape(letter)}(?:\Z|{rest})"

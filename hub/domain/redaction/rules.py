@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 
-from hub.domain.redaction.rule import ALNUM, BASE64, HEX, UPPER, URLSAFE, LetterRun, Rule, key
+from hub.domain.redaction.rule import ALNUM, BASE64, HEX, UPPER, URLSAFE, KeyLines, LetterRun, Rule, key
 from hub.domain.redaction.services import SERVICES
 
 _SEPARATOR = LetterRun("\\s\"':=", 1, 8)
@@ -17,10 +17,15 @@ _SEPARATOR = LetterRun("\\s\"':=", 1, 8)
 _LINES = "\\s\\\\:,.-"
 """What stands between the lines of a private key, and in the headers before them."""
 
-_MARKS = "\"'`>|#*;\u2502\u2192"
-"""What stands beside each of them in a quotation, a listing, a comment or a program; few of it in ordinary text."""
-
 _LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
+
+_AWS_IDS = ("AKIA", "ASIA", "ABIA", "ACCA")
+
+_CRYPTS = (
+    *("1", "2a", "2b", "2y", "5", "6", "y", "gy", "7", "apr1", "argon2i", "argon2d", "argon2id", "scrypt"),
+    *("pbkdf2", "pbkdf2-sha256", "pbkdf2-sha512"),
+)
+"""The ways of hashing a password, as `$way$how$salt$hash` names them."""
 
 _BROKERED: tuple[Rule, ...] = (
     key("anthropic", "sk-ant-", 16),
@@ -47,9 +52,21 @@ _BROKERED: tuple[Rule, ...] = (
     key("nvidia", "nvapi-", 40, 128),
     key("huggingface", "hf_", 30, 64, ALNUM),
     key("replicate", "r8_", 36, 64, ALNUM),
+    *(Rule("aws", (prefix, LetterRun(UPPER, 16, 16)), boundary=True, exact=True) for prefix in _AWS_IDS),
     *(
-        Rule("aws", (prefix, LetterRun(UPPER, 16, 16)), boundary=True, exact=True)
-        for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
+        Rule(  # the secret beside its id: in a table, `id,secret`, `id:secret`
+            "aws",
+            (
+                prefix,
+                LetterRun(UPPER, 16, 16),
+                LetterRun("\\s\"',;:|", 1, 16),
+                LetterRun("A-Za-z0-9/+", 40, 40, secret=True),
+            ),
+            boundary=True,
+            exact=True,
+            mixed=True,
+        )
+        for prefix in _AWS_IDS
     ),
     key("aws", "ABSK", 80, 256, BASE64),  # Bedrock, long-lived
     key("aws", "bedrock-api-key-", 40, 4096, BASE64),
@@ -87,15 +104,17 @@ _STRUCTURES: tuple[Rule, ...] = (
     ),
     Rule("signed-url", ("Signature=", LetterRun(BASE64 + "%_~-", 24, 1024, secret=True)), mixed=True),
     *(
-        Rule("password-hash", (f"$2{kind}$", LetterRun("0-9", 2, 2), "$", LetterRun("A-Za-z0-9./", 53, 53)))
-        for kind in "aby"
-    ),
-    *(
         Rule(
             "password-hash",
-            (f"${kind}$", LetterRun("A-Za-z0-9./", 1, 16), "$", LetterRun("A-Za-z0-9./", 22, 86)),
+            (
+                head,
+                LetterRun("A-Za-z0-9./=,:+_-", 1, 64),
+                "$",
+                LetterRun("A-Za-z0-9./=,:+_$-", 22, 512),
+            ),
+            mixed=True,
         )
-        for kind in ("1", "5", "6", "apr1")
+        for head in (*(f"${kind}$" for kind in _CRYPTS), "pbkdf2_sha", "pbkdf2:sha", "scrypt:")
     ),
     *(
         Rule(
@@ -120,7 +139,10 @@ _STRUCTURES: tuple[Rule, ...] = (
         )
         for begin in ("jdbc:oracle:thin:", "sqlplus ")
     ),
-    Rule("password-hash", ("{SSHA", LetterRun("0-9", 0, 3), "}", LetterRun(BASE64, 28, 256))),
+    *(
+        Rule("password-hash", (head, LetterRun("0-9", 0, 3), "}", LetterRun(BASE64, 28, 256)))
+        for head in ("{SSHA", "{SHA")
+    ),
     Rule("docker", ("eyJhdXRocyI6", LetterRun(BASE64, 40, 32_768)), boundary=True),  # `{"auths":`
     *(
         Rule(
@@ -193,27 +215,32 @@ _STRUCTURES: tuple[Rule, ...] = (
         for end in _KEYS
     ),
     *(
-        Rule(  # each line behind a sign, a number or in quotes: `> MII`, `12\u2192MII`, `"MII\\n" +`
+        Rule(
             "private-key",
             (
                 "-----BEGIN ",
                 LetterRun("A-Z0-9 ", 0, 32, stop=end),
-                f"{end}{line_end}",
-                LetterRun(_LINES, 0, 8),
-                LetterRun("0-9", 0, 6),
-                LetterRun(" ", 0, 4),
-                LetterRun(f"^{ALNUM}+/=%{_LINES}", 1, 8),
-                LetterRun(f"^{ALNUM}%", 0, 32),
-                LetterRun(BASE64, 40, 4096),
-                LetterRun(BASE64 + _MARKS + _LINES, 0, 32_768, stop="-----"),
+                end,
+                KeyLines(f"[{BASE64}%]{{40,128}}+", 512, stop="-----"),
             ),
         )
         for end in _KEYS
-        for line_end in ("", "\\n")
     ),
     *(
         key("private-key", base64.b64encode(f"-----BEGIN {kind}".encode()).decode()[:20], 40, 32_768, BASE64)
         for kind in ("PRIVATE", "RSA PRIVATE", "EC PRIVATE", "DSA PRIVATE", "OPENSSH", "ENCRYPTED")
+    ),
+    *(  # a database's address in base64, as in a Secret
+        Rule("url-login", (base64.b64encode(scheme).decode(), LetterRun(BASE64, 28, 4096)), boundary=True)
+        for scheme in (
+            b"postgres:",
+            b"postgresql:/",
+            b"mysql:",
+            b"mongodb:/",
+            b"mongodb+srv:",
+            b"redis:",
+            b"rediss://",
+        )
     ),
     Rule(
         "private-key",

@@ -39,9 +39,10 @@ _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|data:[a-z]+/|0x[0-9a-f]{40}\Z"
     r"|(?-i:[A-Za-z0-9_.]*(?:Key|Token|Secret|Password|Credential)s?\Z)"
+    r"|(?-i:MFkwEwYHKoZIzj0C|MCowBQYDK2Vw|MI[A-Za-z0-9+/]{2,6}ANBgkqhkiG9w0BAQEFAAO|AAAA[A-Z0-9]{1,3}(?:NzaC1|VjZHNhL))"
 )
 """A number, the path of a file, a place that says no more than where it is, a picture,
-the address of an account on a chain, and the name of another secret."""
+the address of an account on a chain, the name of another secret, and a public key as DER and OpenSSH begin it."""
 _DIGEST = late(r"(?i)(?:md5|sha(?:1|224|256|384|512))[-:=]")
 """What the digest of what everyone may see begins with."""
 _PATH = late(

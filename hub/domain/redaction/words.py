@@ -4,13 +4,14 @@ Owns: which these are, those that announce a password, what a key is of, and the
 follows.
 Must not: judge what follows (`assigned` does), or know which names with such a word are of no secret (`names` does).
 
-All stand in lower-case ASCII; three letters at least, by which they are looked up.
+All stand in lower-case ASCII; three letters at least, by which they are looked up. Those of other scripts stand in the
+text itself, and are looked for where it is not all ASCII.
 Tests: tests/hub/domain/redaction/test_assigned.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from hub.domain.text.patterns import late
 
@@ -18,10 +19,21 @@ _ABROAD = (
     *(b"contrase", b"senha", b"wachtwoord", b"haslo", b"heslo"),
     *(b"kennwort", b"mot_de_passe", b"mot de passe", b"motdepasse", b"has?o"),
     *(b"passord", b"adgangskode", b"losenord", b"l?senord", b"salasana"),
-    *(b"jelsz", b"parola", b"sifre", b"?ifre"),
+    *(b"jelsz", b"parol", b"sifre", b"?ifre", b"clave", b"lozinka", b"kata_sandi", b"m?t_kh?u", b"m?t kh?u"),
 )
 """A password in Spanish (up to the letter that is not ASCII), Portuguese, Dutch, Polish, Czech, German, French, the four
-languages of the North, Hungarian, Italian and Turkish."""
+languages of the North, Hungarian, Italian, Turkish, Croatian, Indonesian and Vietnamese."""
+_KEYS_ABROAD = (
+    *(b"chave", b"chiave", b"klucz", b"schl?ssel", b"schluessel", b"cl?_api", b"cle_api"),
+    *(b"geheim", b"segred", b"segret"),
+)
+"""A key and a secret likewise."""
+OTHER_SCRIPTS = (
+    *("пароль", "Пароль", "парола", "токен", "ключ", "секрет", "κωδικ"),
+    *("密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "令牌", "パスワード", "トークン", "秘密鍵", "暗証番号"),
+    *("비밀번호", "암호", "토큰", "كلمة المرور", "كلمة السر", "סיסמה", "पासवर्ड", "รหัสผ่าน"),
+)
+"""The same in other scripts; the ASCII view of a text does not show them."""
 PASSWORDS = frozenset(
     (
         *(
@@ -38,6 +50,8 @@ PASSWORDS = frozenset(
             b"keymaterial",
             b"securestring",
             b"identified",
+            b"bindpw",
+            b"rootpw",
         ),
         *_ABROAD,
     )
@@ -83,6 +97,7 @@ WORDS = (
         b"app-id",
         b"appid",
     ),
+    *_KEYS_ABROAD,
 )
 OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
     b" -u": (b"curl",),
@@ -111,3 +126,12 @@ PROGRAM = late(
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 """A line of these programs, up to its option."""
+_IN_OTHER_SCRIPTS = late("|".join(OTHER_SCRIPTS))
+
+
+def in_other_scripts(text: str, view: bytes, lo: int) -> Iterator[tuple[int, int, bytes]]:
+    """Where the words of other scripts stand: each as if it announced a password. In the ASCII view each is `??...`."""
+    first = view.find(b"??", lo)
+    if first >= 0:
+        for found in _IN_OTHER_SCRIPTS().finditer(text, first):
+            yield found.start(), found.end(), b"passw"

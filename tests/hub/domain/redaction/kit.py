@@ -9,7 +9,7 @@ from functools import cache
 
 from hub.domain.redaction.known import MIN_LENGTH, forms
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.domain.redaction.rule import LetterRun, Rule
+from hub.domain.redaction.rule import BASE64, KeyLines, LetterRun, Rule
 
 KEY = b"installation"
 ANTHROPIC = "sk-ant-api03-" + "Zq8" * 30 + "AA"
@@ -63,7 +63,12 @@ def drawable(letters: str) -> list[str]:
     return [c for c in map(chr, range(33, 127)) if fitting.match(c) and c not in "-.,:\\ "] or ["\n"]
 
 
-def drawn_run(run: LetterRun, rng: random.Random, *, mixed: bool) -> str:
+def drawn_run(run: LetterRun | KeyLines, rng: random.Random, *, mixed: bool) -> str:
+    if isinstance(run, KeyLines):
+        return (
+            "".join(f"\nk.pem:{n}:{''.join(rng.choices(drawable(BASE64), k=64))}" for n in range(4))
+            + run.stop
+        )
     if run.stop.startswith("PRIVATE KEY"):
         return "RSA "
     letters = drawable(run.letters)

@@ -285,3 +285,46 @@ def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alik
 )
 def test_what_only_looks_like_such_a_place_is_left_alone(text):
     assert redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("clave", "chave_api", "chiave_api", "Schlüssel", "clé_api", "segreto", "mật_khẩu"),
+        *(
+            "пароль",
+            "Пароль",
+            "токен",
+            "密码",
+            "密钥",
+            "パスワード",
+            "비밀번호",
+            "كلمة المرور",
+            "סיסמה",
+            "पासवर्ड",
+            "κωδικός",
+        ),
+    ],
+)
+def test_a_name_of_any_language_announces_a_secret_at_every_cut(name):
+    secret = "q8Wk2Lr9Tz4Xc7Vb1Nm5"
+    for text in (
+        f'x {name} = "{secret}"\n',
+        f"{name}: {secret}",
+        f"a\n{name}={secret} b",
+        f'{{"{name}":"{secret}"}}',
+    ):
+        whole = redactor().text(text)
+        assert not leaks(whole, secret)
+        assert streamed(text, list(range(len(text)))) == whole
+        assert all(streamed(text, [cut]) == whole for cut in range(len(text)))
+
+
+def test_words_of_other_scripts_alone_are_left_alone():
+    text = "密码: 请输入密码。Пароль: введите пароль; токен = None\nパスワード: パスワードを入力 パスワード=${PASSWORD}\n"
+    assert redactor().text(text) == text
+
+
+def test_cookies_are_hidden_as_a_browser_lists_its_headers():
+    text = '{"name": "Cookie", "value": "theme=dark; sid=0f4b9c2e7d1a6853c0e94d7b2f8a1c65"}'
+    assert not leaks(redactor().text(text), "0f4b9c2e7d1a6853c0e94d7b2f8a1c65")

@@ -141,3 +141,11 @@ def test_what_a_person_types_for_a_key_is_hidden_too(value):
 )
 def test_ordinary_text_stays(text):
     assert redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "line", ["9f86d081884c7d65" * 4, "/home/me/projects/Application2/backend/services", "=" * 70]
+)
+def test_no_digest_path_or_rule_behind_the_head_of_a_private_key_is_a_line_of_it(line):
+    text = f'grep -l "-----BEGIN {"PRIVATE KEY"}-----" | x_y\n"{line}"'
+    assert redactor(NOBODY).text(text) == text
