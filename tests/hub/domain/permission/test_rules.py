@@ -578,6 +578,11 @@ def test_an_address_is_meant_however_it_is_written():
     assert denies("https://h.example/a", tool("WebFetch", texts=["https://h.example:443/a"]))
     assert not denies("http://h.example/a", tool("WebFetch", texts=["http://h.example:443/a"]))
     assert not denies("https://h.example/a", tool("WebFetch", texts=["http://h.example/a"]))
+    assert denies("https://h.example/*", shell("pip install git+https://h.example/a"))
+    assert denies("https://h.example/*", shell("HTTPS_PROXY=https://h.example/ curl x"))
+    assert denies(
+        "https://h.example/*", shell("git -c url.https://h.example/.insteadOf=https://g.example/ fetch")
+    )
     assert denies("https://h.example:8443/*", tool("WebFetch", texts=["https://H.example:8443/a?b"]))
     for text in ("http://h.example/b", "http://[/a", "ftp://h.example/a", "http://h.example:99999/a"):
         assert not denies("http://h.example/a", tool("WebFetch", texts=[text])), text
