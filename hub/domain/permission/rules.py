@@ -201,7 +201,7 @@ class _Subject:
         self._paths = list(dict.fromkeys(str(path) for path in told if path))
         self._texts = [str(text) for text in request.context.get("texts", ())]
         words = [*commandforms.named(self.command)] if self.command else []
-        loose = [text for text in self._texts if len(text) < _MOST and not _BLANK.search(text.strip())]
+        loose = [text for text in self._texts if len(text) < _MOST and "\n" not in text.strip()]
         self._words = [(word, place) for folder, word in words for place in self._at(folder, word)]
         self._words += [(text, place) for text in loose for place in self._at("", text)]
         self._given = [(path, place) for path in self._paths for place in self._at("", path)]
