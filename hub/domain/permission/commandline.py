@@ -84,10 +84,10 @@ _TELLS = {
 }
 """Options behind which a program names another that it runs, with words of its own."""
 _NAMING = re.compile(
-    r"-[-D][\w.-]*(?:exec|command|cmd|prog|pager|editor|shell|wrapper|preview|filter|rsh|entrypoint|action)[\w.-]*"
+    r"-[-D](?=[\w.-]*(?:exec|command|cmd|prog|pager|editor|shell|wrapper|preview|filter|rsh|entrypoint|action))[\w.-]*"
 )
 """Such an option of any program, as its name says."""
-_COMMANDED = re.compile(r"(?i)(?:-\w*o)?\s*(\w*command)[\s=]+(.+)")
+_COMMANDED = re.compile(r"(?i)(?:-\w{0,16}o)?\s*(\w*command)[\s=]+(.+)")
 """`ssh -o ProxyCommand=rm`, `ssh -o 'ProxyCommand rm x'`."""
 _TOLD = 6
 """Words that a program named by an option may be given."""

@@ -48,7 +48,7 @@ _ELSEWHERE = re.compile(
 """With these git works on other files than it seems to: what it shows or puts there nobody can say."""
 _LISTS = re.compile(r"(--files0?-from)|-?[A-Za-z]*T$|-T")
 """Options behind which names are read from a file; the short one is of those that pack."""
-_DRY = re.compile(r"-[dfinqxX]*n[dfinqxX]*|--dry-run")
+_DRY = re.compile(r"-(?=[dfiqxX]*n)[dfinqxX]+|--dry-run")
 _UNTRACKED = re.compile(r"-[a-z]*[ua][a-z]*|--(?:include-untracked|all)")
 _MAGIC = re.compile(r"^:|[*?\[]")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl", "kubectl"})

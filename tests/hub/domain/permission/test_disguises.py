@@ -534,6 +534,18 @@ def test_a_hostile_line_is_judged_in_its_own_time(part):
     assert taken(65_000) < 12 * max(taken(8_000), 0.05)
 
 
+@pytest.mark.parametrize(("before", "part"), [("ssh -", "o"), ("git clean -", "n"), ("x --", "exec")])
+def test_a_long_option_is_judged_in_its_own_time(before, part):
+    """Bug: an option of 65,000 letters that is nearly one which names a program took a minute."""
+
+    def taken(size: int) -> float:
+        begun = time.process_time()
+        ruled("rm -rf*", before + part * (size // len(part)) + "!")
+        return time.process_time() - begun
+
+    assert taken(60_000) < 12 * max(taken(8_000), 0.05)
+
+
 def test_a_program_that_an_option_names_is_given_words():
     """Bug: it was taken for a program that is given nothing known, so `rm -rf*` was none of its commands."""
     assert ruled("rm -rf*", "cmake -E rm -rf x") == "deny"
