@@ -41,10 +41,14 @@ _LINES = (
 )
 """How such a tool calls what it gives to a shell; `args` may be the rest of it."""
 _ADDRESS = re.compile(r"https?://[^\s\"'<>`\\)\]]+", re.IGNORECASE)
+_PLACE = re.compile(r"[./]")
+"""What the name of a file has, and that of a part has not: `{"files": {"a/b": "its text"}}`."""
 _MOST = 64
 _LONG = 4_096
 _LONGEST = 65_536
-_DEPTH = 4
+_DEPTH = 32
+_DEEPER = "\N{HORIZONTAL ELLIPSIS}"
+"""Stands for what lies deeper."""
 
 
 def given(tool: str, told: Mapping[str, object], *, unknown: bool = False) -> EventMeta:
@@ -74,7 +78,8 @@ def given(tool: str, told: Mapping[str, object], *, unknown: bool = False) -> Ev
         "paths": _bounded(paths),
         "texts": _bounded(texts),
     }
-    if len(paths) > _MOST or len(texts) > _MOST or any(len(text) > _LONG for text in (*paths, *texts)):
+    told_whole = all(len(text) <= _LONG and text is not _DEEPER for text in (*paths, *texts))
+    if len(paths) > _MOST or len(texts) > _MOST or not told_whole:
         meta["unseen"] = True
     return only(meta, meta)
 
@@ -126,12 +131,16 @@ def addresses(text: str) -> list[str]:
 
 
 def _leaves(value: object, name: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
-    """(name of the part, text) of every text in it, the texts of a list by the list's name."""
+    """(name of the part, text) of every text in it, the texts of a list by the list's name; a name may be a file's, too."""
     if isinstance(value, str):
         yield name, jsonline.clean(value)
-    elif depth and isinstance(value, dict):
+    elif isinstance(value, dict | list) and value and not depth:
+        yield name, _DEEPER
+    elif isinstance(value, dict):
         for inner, part in value.items():
             yield from _leaves(part, str(inner), depth - 1)
-    elif depth and isinstance(value, list):
+            if _PLACE.search(str(inner)):
+                yield "", jsonline.clean(str(inner))
+    elif isinstance(value, list):
         for part in value:
             yield from _leaves(part, name, depth - 1)

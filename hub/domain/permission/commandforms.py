@@ -65,6 +65,8 @@ _LINE_FOLLOWS = re.compile(r"-[A-Za-z]*c")
 _WILD = re.compile(r"[*?\[]")
 _SIGNS_ALONE = re.compile(r"[^\w/]*[*?\[][^\w/]*")
 _ADDRESS = re.compile(r"https?://")
+_JOBS = re.compile(rf"-j{HOLE}$")
+"""How many things are done at once: `make -j$(nproc)`."""
 _KEEPS = re.compile(r"-[A-Za-z]*[oO].*|--(?:output|remote).*")
 """Options by which `curl` writes what it gets into a file."""
 _OPTIONS = 32
@@ -84,7 +86,7 @@ def forms(line: str) -> list[str]:
     for command in every:
         for start in starts(command, fed=fed):
             found.update(dict.fromkeys(_texts(command.words[start:LONGEST])))
-            if start and command.program in (*FEEDERS, *FINDERS):
+            if start and any(name_of(word) in (*FEEDERS, *FINDERS) for word in command.words[:start]):
                 found[" ".join((*command.words[start:LONGEST], MORE))] = None
     return list(found)
 
@@ -218,21 +220,28 @@ def _past_options(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield program, value
 
 
-def open_names(line: str) -> list[str]:
-    """What is known of the end of each word that may name a file, where only a running shell knows the rest."""
+@lru_cache(maxsize=16)
+def open_names(line: str, *, whole: bool = False) -> list[str]:
+    """What is known of the end of each word that may name a file, where only a running shell knows the rest.
+
+    With `whole` it is each word that may name a file or an address, and `HOLE` for what is not known of it.
+    """
     found: dict[str, None] = {}
     for command in doubtful(line):
         silent = command.program in _SILENT or ASSIGNED.match(command.program)
         texts = {after for before, after in pairwise(command.words) if before in _SAID}
-        asked = command.program == "curl" and not any(map(_KEEPS.fullmatch, command.words))
+        asked = not whole and command.program == "curl" and not any(map(_KEEPS.fullmatch, command.words))
         words = [
             word
             for word in command.words[1:]
-            if not silent and word not in texts and not (asked and _ADDRESS.match(word))
+            if not silent
+            and word not in texts
+            and not (asked and _ADDRESS.match(word))
+            and not _JOBS.match(word)
         ]
         for word in (*words, *command.files):
             if HOLE in word and word.partition("=")[0] not in _SAID:
-                found[_BACK.sub("/", word.rpartition(HOLE)[2])] = None
+                found[word if whole else _BACK.sub("/", word.rpartition(HOLE)[2])] = None
     return list(found)
 
 
@@ -259,7 +268,7 @@ def named(line: str) -> list[tuple[str, str]]:
     return list(found)
 
 
-@lru_cache(maxsize=16)  # each rule about places asks it of the same line
+@lru_cache(maxsize=16)  # each rule about places asks these of the same line
 def steps_back(line: str) -> bool:
     """Whether a place with `..` in it may be in the line: as it is written, or as the shell that runs it reads a word."""
     if any(map(_STEPPED.search, parts(line))):
@@ -279,13 +288,17 @@ _SILENT = SAYERS | frozenset(
     [
      ":", "[", "[[", "test", "true", "false", "exit", "return", "export", "local", "declare", "read", "let",
      "sleep", "kill", "wait", "seq", "date", "expr", "basename", "dirname", "cd", "pushd", "ls", "stat", "du",
-     "mkdir", "which", "type"
+     "mkdir", "which", "type", "for", "select"
     ]
 )  # fmt: skip
 """What they are given, they do not read."""
 _SAID = frozenset({"-m", "-am", "--message", "--title", "--body", "--format", "--pretty"})
 """Options whose value is a text for people."""
 _PUTTERS = frozenset({"cp", "mv", "install", "ln", "gcp", "scp", "rsync"})
+
+
+_FETCHERS = frozenset({"curl", "wget", "aria2c"})
+"""They take a name for an address."""
 
 
 def _put(command: Command) -> Iterator[str]:
@@ -295,7 +308,7 @@ def _put(command: Command) -> Iterator[str]:
     yield from (
         posixpath.join(place, posixpath.basename(word.partition("?")[0]))
         for word in given
-        if "://" in word
+        if "://" in word or ("/" in word and command.program in _FETCHERS)
         for place in ("", *told, *(each for each in given if "://" not in each))
     )
     if command.program in _PUTTERS and given:

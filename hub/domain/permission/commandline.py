@@ -49,7 +49,8 @@ RUNNERS = frozenset(
      "run0", "rush", "rvm", "s6-setuidgid", "sandbox-exec", "sccache", "scan-build", "schedtool", "setlock",
      "setuidgid", "startx", "systemd-cat", "systemd-inhibit", "systemd-nspawn", "tcpserver", "tcpsvd", "udpsvd",
      "uftrace", "urxvt", "watchexec", "wsl", "x-terminal-emulator", "xcrun", "xinit", "xterm", "zrun",
-     "alias", "compgen", "complete", "sg"
+     "alias", "compgen", "complete", "sg", "env-cmd", "envchain", "flatpak-spawn", "ghostty", "limactl", "logsave",
+     "shx", "steam-run", "terminator", "wezterm", "xfce4-terminal", ".shell", ".system", ".sh", ".sys", "system"
     ]
 )  # fmt: skip
 """Programs that run the program which one of their words names."""
@@ -83,16 +84,16 @@ _TELLS = {
 }
 """Options behind which a program names another that it runs, with words of its own."""
 _NAMING = re.compile(
-    r"-[-D][\w.-]*(?:exec|command|cmd|program|pager|editor|shell|wrapper|preview|filter|rsh|entrypoint|action)[\w.-]*"
+    r"-[-D](?=[\w.-]*(?:exec|command|cmd|prog|pager|editor|shell|wrapper|preview|filter|rsh|entrypoint|action))[\w.-]*"
 )
 """Such an option of any program, as its name says."""
-_COMMANDED = re.compile(r"(?i)(?:-\w*o)?(\w*command)=(.+)")
-"""`ssh -o ProxyCommand=rm`."""
+_COMMANDED = re.compile(r"(?i)(?:-\w{0,16}o)?\s*(\w*command)[\s=]+(.+)")
+"""`ssh -o ProxyCommand=rm`, `ssh -o 'ProxyCommand rm x'`."""
 _TOLD = 6
 """Words that a program named by an option may be given."""
 MORE = "\N{HORIZONTAL ELLIPSIS}"
 """What a command is given besides."""
-_RUNS = frozenset({"--", "exec", "run", "foreach"})
+_RUNS = frozenset({"--", "exec", "run", "foreach", "ssh", "rsh", "shell"})
 """Words behind which any program may expect the name of another."""
 FINDERS = frozenset({"find", "fd", "fdfind"})
 FOR_EACH = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
@@ -101,7 +102,8 @@ _BEGINS = {
     **dict.fromkeys(FINDERS, FOR_EACH),
     **dict.fromkeys(("docker", "podman", "nerdctl"), _RUNS | {"create", "unshare", "ssh"}),
     "sg": frozenset(),
-    "npm": _RUNS | {"x", "run-script", "explore"},
+    "git": frozenset({"run", "foreach"}),
+    "npm": frozenset({"exec", "x", "explore"}),
 }
 """The same of programs that have words of their own for it; `docker rm x` runs no `rm`."""
 _RUNS_ONE = {
@@ -121,6 +123,9 @@ _SOUGHT = re.compile(r"\bCDPATH\b|\bcdable_vars\b|\bcdspell\b")
 """With these a shell goes to a folder that is not the one named."""
 _NAME = re.compile(r"[\w./+-]*[A-Za-z][\w./+-]*")
 """What a program may be called."""
+_SETTINGS = frozenset({"-c", "-o", "--config"})
+_GLUED_SETTING = re.compile(r"(?:-c|--config=)([\w.-]+=.*)", re.DOTALL)
+"""Options that give a setting: `git -c core.editor=rm`, `hg --config ui.editor=rm`."""
 _SETTERS = frozenset({"export", "declare", "typeset", "readonly", "local", "env"})
 SHELLS = frozenset(
     [
@@ -181,10 +186,14 @@ def doubtful(line: str) -> tuple[Command, ...]:
 
 def run(line: str) -> Iterator[Command]:
     """Every command of the line, and each that one of its programs runs: `sudo tar c x` is `tar c x` too."""
-    for command in commands(line):
-        for start in starts(command, fed=False):
-            words = command.words[start:]
-            yield attrs.evolve(command, words=(*in_git(words), *words[1:]))
+    return (one for command in commands(line) for one in run_by(command))
+
+
+def run_by(command: Command) -> Iterator[Command]:
+    """The command, and each that its program runs."""
+    for start in starts(command, fed=False):
+        words = command.words[start:]
+        yield attrs.evolve(command, words=(*in_git(words), *words[1:]))
 
 
 def in_git(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -310,14 +319,17 @@ def _behind(word: str) -> Iterator[str]:
 def _set(command: Command, held: Sequence[str]) -> Iterator[str]:
     """The values that a command finds set: `EDITOR=rm git commit`, `git -c core.editor=rm commit` run what they name."""
     set_ = [word for word in command.words if ASSIGNED.match(word)] if command.program in _SETTERS else []
+    set_ += [word for option, word in pairwise(command.words) if option in _SETTINGS]
+    set_ += [found[1] for word in command.words if (found := _GLUED_SETTING.fullmatch(word))]
     if command.program == "git":
-        set_ += [word for option, word in pairwise(command.words) if option == "-c"]
         verb, rest = verb_of_git(command.words[1:])
         set_ += [f"={word}" for word in rest[-1:] if verb == "config"]
     for word in (*held, *set_) if command.words else ():
         value = word.partition("=")[2].lstrip("!")
         if _NAME.fullmatch(value):
             yield value
+        elif "://" in value:
+            yield shlex.quote(value)  # it may be one that is asked in the place of another
 
 
 def _told(command: Command) -> Iterator[str]:

@@ -16,7 +16,7 @@ from itertools import product
 from math import prod
 
 from hub.domain.permission.quoting import HOLE, unquoted
-from hub.domain.permission.shellword import braced
+from hub.domain.permission.shellword import PIPE, braced
 
 _JOINTS = ";&|()\n`"
 _ROUNDS = 64
@@ -93,6 +93,8 @@ def _every(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
         elif token in _REDIRECTIONS:
             target = True
         else:
+            if words and token.endswith("<("):
+                words.append(PIPE)
             yield from _both(words, files)
             words, files, target = [], [], False
     yield from _both(words, files)

@@ -15,8 +15,10 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-_PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
+_PROCESS = re.compile(r"proc/[^/]+/(?:task/[^/]+/)?(?:cwd|root)")
 """A process's own name of where it works, and of the root."""
+_DEEPEST = 5
+"""Names in such a one."""
 
 _FILE = re.compile(r"(?i)fileb?://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
 """What a file's address begins with, that of AWS too; another machine's name stays."""
@@ -24,8 +26,8 @@ _FILE = re.compile(r"(?i)fileb?://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
 _UP = re.compile(r"[^/.]/+(?:\./+)*\.\.(?:/|$)|[^/]\.+/+(?:\./+)*\.\.(?:/|$)")
 """A step back behind a name, which may be a link's."""
 
-_ADDRESS = re.compile(r"(?i)(?:(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
-"""An address with its scheme, or without one where the first name has a point in it."""
+_ADDRESS = re.compile(r"(?i)(?:(?:.*?(?=https?://))?(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
+"""An address with its scheme, whatever stands before (`git+`), or without one where the first name has a point in it."""
 
 
 @attrs.frozen
@@ -49,17 +51,32 @@ def absolute(name: str, folder: str, where: Where) -> str:
     """The path that a name leads to from a folder, without `.` and `..`."""
     if an_address := _FILE.match(name):
         name = unquote(name[an_address.end() :])
-    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name)
-    path = posixpath.normpath(posixpath.join("/", folder, expanded(told, where)))
+    path = posixpath.normpath(posixpath.join("/", folder, expanded(_told(name, folder), where)))
     return "/" + path.lstrip("/")  # two slashes at the beginning mean nothing here
 
 
 def every(name: str, folder: str, where: Where) -> tuple[str, ...]:
     """The path that a name leads to, and the name itself where a `..` in it may come behind a link: `link/../x`."""
     path = absolute(name, folder, where)
-    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", expanded(name, where))
-    whole = posixpath.join("/", folder, told)
+    whole = posixpath.join("/", folder, _told(expanded(name, where), folder))
     return (path, whole) if _UP.search(whole) and not _FILE.match(name) else (path,)
+
+
+def _told(name: str, folder: str) -> str:
+    """With the folder in the place of a process's own name of where it works, and without that of the root."""
+    if not name.startswith("/"):
+        return name
+    found, parts = list[str](), name.split("/")
+    for at, part in enumerate(parts, 1):
+        if part == "..":
+            del found[-1:]
+        elif part not in ("", "."):
+            found.append(part)
+        if found == ["dev", "fd"]:
+            found = ["proc", "self", "fd"]
+        if part in ("cwd", "root") and len(found) <= _DEEPEST and _PROCESS.fullmatch("/".join(found)):
+            return f"{folder if part == 'cwd' else ''}/{'/'.join(parts[at:])}"
+    return name
 
 
 def inside(path: str, folder: str) -> str:

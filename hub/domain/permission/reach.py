@@ -29,13 +29,18 @@ _GREPS = frozenset(["grep", "egrep", "fgrep", "zgrep"])
 _TAKERS = frozenset(
     [
      "tar", "bsdtar", "zip", "7z", "7za", "rsync", "cpio", "pax", "mv", "ln", "mount", "rclone", "restic", "borg",
-     "aws", "gsutil", "azcopy", "s3cmd", "croc", "wormhole", "serve", "http-server", "diff"
+     "aws", "gsutil", "azcopy", "s3cmd", "croc", "wormhole", "serve", "http-server", "diff", "bwrap", "chroot", "proot"
     ]
 )  # fmt: skip
 _COPIERS = frozenset({"cp", "scp", "gcp"})
 _DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:ar[a-z]*|r(?:ec?|ec[a-z]+)?)")
 _BY_LIST = frozenset({"fd", "fdfind", "cpio", "pax"})
 _CHANGERS = frozenset({"rm", "chmod", "chown", "chgrp", "gzip", "bzip2", "xz", "zstd", "setfacl"})
+_SEARCH_VALUED = re.compile(
+    r"-[A-Za-z\d]*[ABCmefgtj]|--(?:i?glob|(?:in|ex)clude[a-z-]*|type[a-z-]*|(?:after-|before-)?context|max-[a-z]+|regexp|file)"
+)
+"""Options of a search that a word follows."""
+_SOUGHT_BY_OPTION = re.compile(r"-[A-Za-z\d]*[ef]|--(?:regexp|file)")
 _BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:rec|der)[a-z-]*|(?:--di[a-z]*=|-[A-Za-z]*d)?recurse")
 _ELSEWHERE = re.compile(
     r"\bGIT_(?:WORK_TREE|DIR|INDEX_FILE|OBJECT_DIRECTORY)=|core\.worktree|--work-tree|--git-dir"
@@ -43,10 +48,10 @@ _ELSEWHERE = re.compile(
 """With these git works on other files than it seems to: what it shows or puts there nobody can say."""
 _LISTS = re.compile(r"(--files0?-from)|-?[A-Za-z]*T$|-T")
 """Options behind which names are read from a file; the short one is of those that pack."""
-_DRY = frozenset({"-n", "--dry-run"})
+_DRY = re.compile(r"-(?=[dfiqxX]*n)[dfinqxX]+|--dry-run")
 _UNTRACKED = re.compile(r"-[a-z]*[ua][a-z]*|--(?:include-untracked|all)")
 _MAGIC = re.compile(r"^:|[*?\[]")
-_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+_CONTAINERS = frozenset({"docker", "podman", "nerdctl", "kubectl"})
 _VOLUMES = frozenset({"-v", "--volume", "--mount"})
 _SOURCE = re.compile(r"(?:src|source)=")
 
@@ -161,7 +166,7 @@ def _below(command: Command) -> tuple[str, ...]:
         return (".",)
     if program in _CONTAINERS:
         volumes = (word for option, word in pairwise(rest) if option in _VOLUMES)
-        built = given if "build" in given[:2] else ()
+        built = given if not {"build", "cp"}.isdisjoint(given[:2]) else ()
         return (*built, *(_SOURCE.split(word)[-1].split(":")[0].split(",")[0] for word in volumes))
     lists = (_LISTS.match(word) for word in rest)
     if any(found and (found[1] or program in _TAKERS) for found in lists):
@@ -171,9 +176,17 @@ def _below(command: Command) -> tuple[str, ...]:
         return (*given, ".") if program in _BY_LIST or not given else given
     if program == "git":
         return _below_git(rest)
-    deep = program in _SEARCHERS or (program in _GREPS and any(_BELOW.fullmatch(word) for word in rest))
+    deep = (program in _SEARCHERS and "--files" not in rest) or (
+        program in _GREPS and any(_BELOW.fullmatch(word) for word in rest)
+    )
     # The first is what is looked for, unless an option says so; rather a folder too many.
-    return (given[1:] or (".",)) if deep else ()
+    sought = [
+        word
+        for last, word in pairwise(("", *rest))
+        if not (word.startswith("-") or _SEARCH_VALUED.fullmatch(last))
+    ]
+    told = any(map(_SOUGHT_BY_OPTION.fullmatch, rest))
+    return (tuple(sought if told else sought[1:]) or (".",)) if deep else ()
 
 
 def _below_git(words: Sequence[str]) -> tuple[str, ...]:
@@ -194,7 +207,7 @@ def _below_git(words: Sequence[str]) -> tuple[str, ...]:
 def _in_all(verb: str, rest: Sequence[str], given: tuple[str, ...]) -> bool:
     """Whether it takes every file there may be, or takes them away, without naming one."""
     if verb in ("clean", "sparse-checkout"):
-        return _DRY.isdisjoint(rest) and given[:1] != ("list",)
+        return not any(map(_DRY.fullmatch, rest)) and given[:1] != ("list",)
     if verb == "stash":
         return any(_UNTRACKED.fullmatch(word) for word in rest)
     return verb == "archive" or (verb == "switch" and "--orphan" in rest)

@@ -201,7 +201,7 @@ class _Subject:
         self._paths = list(dict.fromkeys(str(path) for path in told if path))
         self._texts = [str(text) for text in request.context.get("texts", ())]
         words = [*commandforms.named(self.command)] if self.command else []
-        loose = [text for text in self._texts if len(text) < _MOST and not _BLANK.search(text.strip())]
+        loose = [text for text in self._texts if len(text) < _MOST and "\n" not in text.strip()]
         self._words = [(word, place) for folder, word in words for place in self._at(folder, word)]
         self._words += [(text, place) for text in loose for place in self._at("", text)]
         self._given = [(path, place) for path in self._paths for place in self._at("", path)]
@@ -251,9 +251,13 @@ class _Subject:
             yield "Which files it names is known only when it runs."
 
     def _doubts_of_files(self, pattern: str, patterns: Sequence[str]) -> Iterator[str]:
-        if not re.match(r"(?i)https?:", pattern):
-            yield from self._doubts_of_lists()
-        ends = [end for end in self._open_names if len(end) < _MOST]
+        if re.match(r"(?i)https?:", pattern):
+            words = commandforms.open_names(self.command, whole=True)
+            if any(endless(word) or overlap(guessed(word), pattern) for word in words):
+                yield "Which address it asks is known only when it runs."
+            return
+        yield from self._doubts_of_lists()
+        ends = [end for end in commandforms.open_names(self.command) if len(end) < _MOST]
         if any(overlap(f"*{globbed(end)}", each) for end in ends for each in patterns) or any(
             overlap(f"*/{globbed(name)}", pattern) for name in commandforms.lost_names(self.command)
         ):
@@ -286,10 +290,6 @@ class _Subject:
             for program, form in forms
             if _WILD.search(form) and not _WILD.search(program) and program not in commandline.SAYERS
         ]
-
-    @cached_property
-    def _open_names(self) -> list[str]:
-        return commandforms.open_names(self.command)
 
     def matches(self, rule: ApprovalRule) -> bool:
         """Whether the rule is about this request."""

@@ -20,7 +20,7 @@ from itertools import pairwise
 import attrs
 
 from hub.domain.interpreters import SHELL
-from hub.domain.permission.commandline import Command, run
+from hub.domain.permission.commandline import Command, commands, run_by
 from hub.domain.permission.cutting import ASSIGNED
 from hub.domain.permission.recipes import of_just, of_make
 
@@ -62,7 +62,12 @@ class Script:
 
 def scripts(line: str) -> list[Script]:
     """Every script that the line runs by its name."""
-    return list(dict.fromkeys(script for command in run(line) for script in _of(command)))
+    return list(dict.fromkeys(script for command in commands(line) for script in scripts_of(command)))
+
+
+def scripts_of(command: Command) -> Iterator[Script]:
+    """Every script that one of its commands runs."""
+    return (script for one in run_by(command) for script in _of(one))
 
 
 def said(script: Script, text: str) -> str:

@@ -36,8 +36,9 @@ _WHERE = re.compile(
 _TEMPORARY = re.compile(r"\$\(\s*mktemp(?:\s+-d)?\s*\)|`\s*mktemp(?:\s+-d)?\s*`")
 _FRESH = posixpath.join("/", "tmp", "mktemp")
 """A file that was not there before, or such a folder."""
-_PIPE = posixpath.join("/", "dev", "fd", "63")
-_INSTEAD = {"$": HOLE, "`": HOLE, "<": _PIPE, ">": _PIPE}
+PIPE = posixpath.join("/", "dev", "fd", "63")
+"""The name of `<(x)`."""
+_INSTEAD = {"$": HOLE, "`": HOLE, "<": PIPE, ">": PIPE}
 """What is put in the place of `$x`, of `` `x` `` and of `<(x)`, by its first sign."""
 _OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
 _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")

@@ -19,7 +19,7 @@ from hub.domain.permission.commandforms import forms
 from hub.domain.permission.commandline import RUNNERS, SAYERS, SHELLS, Command, commands, run, verb_of_git
 from hub.domain.permission.quoting import HOLE
 from hub.domain.permission.reach import READERS
-from hub.domain.permission.scripts import scripts
+from hub.domain.permission.scripts import scripts_of
 from hub.domain.permission.sed import REPLACES, SEDS, edits, edits_of
 
 _PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
@@ -30,7 +30,6 @@ _CODERS = (
     Interpreter(r"php[\d.]*", r"-[rRBE].*", valued=r"-[cdtzS]"),
     Interpreter(r"erl|racket|guile|sbcl|clisp|clojure|bb|tclsh[\d.]*|wish[\d.]*|pwsh|powershell", r"-.+"),
     SHELL,
-    Interpreter(r"source|\.", r"(?!)"),
 )
 """Without a file to read, each takes code from its input."""
 _ASKED = re.compile(r"-V+|-v|-h|--version|--help|--test(?:-.*)?|--check|--run|-\?")
@@ -84,13 +83,17 @@ _UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
 _UNPACKS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--(?:extract|get)")
 _ANSWERS = re.compile(r"^(?:python[\d.]* -m )?hub (?:.* )?(?:approve|trust)(?: |$)|/api/approvals/")
 _SQL = re.compile(
-    r"(?:^|\n)\s*\.\w|readfile|writefile|load_extension|edit\s*\(|\\!|(?:^|;)\s*(?:system|pager|tee|source)\s"
+    r"(?:^|\n)\s*\.(?!(?:tables?|(?:full)?schema|databases|ind(?:exes|ices)|headers?|mode|stats|timer|show|help|quit|exit)\b)\w"
+    r"|readfile|writefile|load_extension|edit\s*\(|\\!|(?:^|;)\s*(?:system|pager|tee|source)\s"
 )
 _LOADS = re.compile(
-    r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|ZDOTDIR|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|_?J(?:AVA_TOOL|DK_JAVA|AVA)_OPTIONS)=\S"
+    r"(?<![\w-])(?:GIT_(?:CONFIG_(?:GLOBAL|SYSTEM)|EXEC_PATH|TEMPLATE_DIR)|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|ZDOTDIR|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|_?J(?:AVA_TOOL|DK_JAVA|AVA)_OPTIONS)=(?!/dev/null)\S"
     r"|(?<![\w./-])enable\s(?:-\w+\s+)*-\w*f"
 )
 """Settings with which any program runs code of another file first."""
+_FOREIGN = re.compile(
+    r"(?i)(?:-c)?(?:core\.hookspath|include(?:if\.[^=]*)?\.path|--exec-path)=(?!/dev/null)[^-=]"
+)
 _READERS = SAYERS | {
     "chmod",
     "ls",
@@ -112,7 +115,7 @@ _READERS = SAYERS | {
 """They change none of the files that they name."""
 _LAUNCHERS = frozenset({"go", "deno", "dart", "docker", "podman", "nerdctl", "kubectl"})
 _VERBS = frozenset({"run", "exec"})
-_DATABASES = frozenset({"sqlite3", "psql", "mysql"})
+_DATABASES = frozenset({"sqlite3", "duckdb", "psql", "mysql", "mariadb"})
 
 
 def runs_code(line: str) -> bool:
@@ -128,10 +131,14 @@ def runs_code(line: str) -> bool:
 
 def _runs_written(line: str) -> bool:
     """Whether it runs a script that it writes itself, so that nobody can read that before."""
-    names = {posixpath.basename(script.name) for script in scripts(line)}
-    return bool(names) and any(
-        _writes(command, plain="<<" in line) and not names.isdisjoint(_named(command))
-        for command in commands(line)
+    ran: dict[str, set[int]] = {}
+    for command in commands(line):
+        for script in scripts_of(command):
+            ran.setdefault(posixpath.basename(script.name), set()).add(id(command))
+    return any(
+        _writes(command, plain="<<" in line)
+        and any(ran.get(name, set()) - {id(command)} for name in _named(command))
+        for command in (commands(line) if ran else ())
     )
 
 
@@ -190,15 +197,29 @@ def _codes(command: Command, *, told: bool) -> bool:
             told = told and program in SHELLS and not command.files
             return _addressed(rest, coder) or _inline(rest, coder, told=told)
     return (
-        (program == "git" and _alias(rest))
+        (program == "git" and (_alias(rest) or _of_other_files(rest)))
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
-        or (program in _AWKS and any(_AWK.search(word) for word in rest))
+        or (program in _AWKS and any(_AWK.search(word) for word in _scripts_of_awk(rest)))
         or (program in _TOLD_BY_FILES and _by_input(rest))
+        or (program in ("source", ".") and any(map(_INPUT.match, rest)))
         or (program in _MAKES and any(map(_MADE_UP.match, rest)))
         or (program in SEDS and not all(edits(word) for word in edits_of(rest)))
         or any(word.startswith(option) for option in _LISTED.get(program, ()) for word in rest)
         or (program in _DATABASES and any(_SQL.search(word) for word in rest))
     )
+
+
+def _scripts_of_awk(rest: Sequence[str]) -> Iterator[str]:
+    """All but the sign between two fields: `-F '|'`."""
+    return (word for last, word in pairwise(("", *rest)) if last != "-F" and not word.startswith("-F"))
+
+
+def _of_other_files(rest: Sequence[str]) -> bool:
+    """Whether git is told of a file, or of a folder of programs, that says what it runs."""
+    words = (
+        f"{last}={word}" if verb_of_git(rest)[0] == "config" else word for last, word in pairwise(("", *rest))
+    )
+    return any(map(_FOREIGN.match, words))
 
 
 def _alias(rest: Sequence[str]) -> bool:

@@ -76,6 +76,24 @@ def test_what_is_too_much_is_said_to_be_more():
     assert (len(long["paths"][0]), long["unseen"]) == (4_096, True)
 
 
+def test_what_lies_deep_is_told_and_what_lies_deeper_is_said_to_be_there():
+    """Bug: of a tool's input nothing below its fourth level was judged, and nobody heard that there was more."""
+
+    def nested(depth: int) -> dict[str, object]:
+        return {"a": nested(depth - 1) if depth else "./d/secret.txt"}
+
+    assert given("mcp__x__y", nested(6))["texts"] == ["./d/secret.txt"]
+    assert "unseen" not in given("mcp__x__y", nested(6))
+    assert given("mcp__x__y", nested(100))["unseen"]
+    assert "unseen" not in given("mcp__x__y", {"a": "\N{HORIZONTAL ELLIPSIS}"})
+
+
+def test_a_part_may_be_called_as_a_file_is():
+    """Bug: `{"files": {"d/secret.txt": "its text"}}` named no file."""
+    told = given("write_files", {"files": {"d/secret.txt": "x", "a b": "y"}})
+    assert told["texts"] == ["x", "d/secret.txt", "y"]
+
+
 def test_addresses_are_found_in_words():
     assert addresses('go to "http://h/a" and <HTTPS://h/b>, then (http://h/c)') == [
         "http://h/a",

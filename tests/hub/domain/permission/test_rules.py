@@ -578,6 +578,11 @@ def test_an_address_is_meant_however_it_is_written():
     assert denies("https://h.example/a", tool("WebFetch", texts=["https://h.example:443/a"]))
     assert not denies("http://h.example/a", tool("WebFetch", texts=["http://h.example:443/a"]))
     assert not denies("https://h.example/a", tool("WebFetch", texts=["http://h.example/a"]))
+    assert denies("https://h.example/*", shell("pip install git+https://h.example/a"))
+    assert denies("https://h.example/*", shell("HTTPS_PROXY=https://h.example/ curl x"))
+    assert denies(
+        "https://h.example/*", shell("git -c url.https://h.example/.insteadOf=https://g.example/ fetch")
+    )
     assert denies("https://h.example:8443/*", tool("WebFetch", texts=["https://H.example:8443/a?b"]))
     for text in ("http://h.example/b", "http://[/a", "ftp://h.example/a", "http://h.example:99999/a"):
         assert not denies("http://h.example/a", tool("WebFetch", texts=[text])), text
@@ -699,3 +704,9 @@ def test_no_command_takes_long_to_be_judged(signs):
     judge(rules, shell("cat {a,b}{c,d}{e,f}{g,h}{i,j}{k,l};" * 900), WHERE)
     assert not like("*a" * 20 + "b", "a" * 4_000)
     assert not overlap("a\ue0ff " * 400, "* a* a* a* a* /zz/ *")
+
+
+@pytest.mark.parametrize("name", ["./d/my secret.txt", "e/../d/my secret.txt", "/p/d/my secret.txt"])
+def test_a_blank_in_a_files_name_hides_it_from_no_rule(name):
+    """Bug: a text with a blank, given to a tool of the user's own, was taken for no file's name."""
+    assert denies("d/*", tool("mcp__x__read", texts=[name]))

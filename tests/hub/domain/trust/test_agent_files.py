@@ -33,6 +33,8 @@ from hub.domain.trust.agent_files import FILES, FOLDERS, inside, obeyed, reader_
         (".aider.conf.yml", "Aider"),
         (".cursor/mcp.json", "Cursor"),
         (".crush/commands/x.md", "Crush"),
+        (".agent/workflows/x.md", "Antigravity"),
+        (".amazonq/cli-agents/x.json", "Amazon Q"),
         (".clinerules/hooks/PreToolUse", "Cline"),
         (".env", "several agents"),
     ],
