@@ -10,14 +10,14 @@ from hub.errors import Code, HubError
 from hub.io.git.aside import note_yours
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.identity import identity
-from hub.io.git.repository import repo_state
+from hub.io.git.repository import repo_state, session_diff
 from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
 from hub.io.git.work import work_of
 from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import killed_at, make_repo, session, sh, swept
-from tests.refusals import refuses
+from tests.refusals import refusal, refuses
 
 ADA = "Ada <ada@example.com>"
 
@@ -58,6 +58,17 @@ async def test_one_commit_of_the_users_own_on_his_branch(repo):
     with refuses(Code.NOTHING_TO_TAKE) as error:
         await take(repo, told(), How.COMMIT)
     assert answer.commit[:12] in error.value.detail
+
+
+async def test_a_branch_that_its_user_deleted_is_made_anew_by_the_command_that_is_named(repo):
+    """It was "Look at its snapshots: hub history", where `hub discard` wanted that it is taken first: a circle."""
+    await worked(repo, new_txt="new\n")
+    sh(repo, "update-ref", "-d", "refs/heads/hub/s1")
+    gone = await refusal(session_diff(repo, "main", "hub/s1"), Code.BRANCH_MISSING)
+    again = await refusal(take(repo, told(), How.COMMIT), Code.BRANCH_MISSING)
+    assert gone.hint == again.hint
+    sh(repo, *gone.hint.partition(": git ")[2].split())
+    assert (await take(repo, told(), How.COMMIT)).files == 1
 
 
 async def test_in_a_shallow_clone_nothing_before_its_end_is_asked_for(repo, tmp_path):
