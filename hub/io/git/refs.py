@@ -31,6 +31,9 @@ DISCARDED = "discarded"
 INDEX_SUFFIX = "-index"
 """`refs/hub/<session>/<handoff>-index`: what the agent had staged and was nowhere else."""
 
+ANCHOR = "Hub-Audit"
+"""The trailer of a snapshot that says where the audit log ended when it was made."""
+
 Where = Mapping[str, str]
 
 
@@ -197,6 +200,15 @@ async def newest_kept(root: Path, session_id: str) -> GitCommit | None:
         if newest and other.when == newest.when and await is_ancestor(newest.sha, other.sha, cwd=root):
             newest = other
     return newest
+
+
+async def newest_anchor(root: Path, session_id: str) -> str:
+    """Where the audit log ended when the newest snapshot of a session was made; "" where that does not say it."""
+    newest = await newest_kept(root, session_id)
+    if newest is None:
+        return ""
+    form = f"--format=%(trailers:key={ANCHOR},valueonly)"
+    return (await git("show", "-s", form, newest.sha, "--", cwd=root)).text.strip()
 
 
 async def branch_gone(root: Path, session_id: str) -> HubError:
