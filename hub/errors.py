@@ -229,7 +229,9 @@ RULES: dict[Code, Fault] = {
     Code.WORKTREE_TAMPERED: Fault(
         409, 1, "The session's worktree points elsewhere", "Look at its snapshots: hub history"
     ),
-    Code.BRANCH_MISSING: Fault(409, 1, "The session's branch is gone", "Look at its snapshots: hub history"),
+    Code.BRANCH_MISSING: Fault(
+        409, 1, "The session's branch is gone", "Look at what is left: hub history --commits"
+    ),
     Code.GIT_FAILED: Fault(500, 1, "git failed", "Run hub doctor."),
     Code.GIT_MISSING: Fault(500, 1, "git is not installed", "Install git 2.31 or newer."),
     Code.MERGE_CONFLICT: Fault(

@@ -85,9 +85,9 @@ class AuditWriter(Actor[AuditInbox]):
                 # In a thread: a long log takes its time to be searched, and to be judged anew.
                 await trio.to_thread.run_sync(self._journal.recheck)
                 return message.answer(await trio.to_thread.run_sync(page))
-            case GetAuditHead():
+            case GetAuditHead(seq=seq):
                 await trio.to_thread.run_sync(self._journal.recheck)
-                return message.answer(self._head())
+                return message.answer(self._head(seq))
             case _:
                 assert_never(message)
 
@@ -127,10 +127,10 @@ class AuditWriter(Actor[AuditInbox]):
                 await trio.sleep(0 if self.ctx.waiting else breath)
         return draft
 
-    def _head(self) -> api.AuditHead:
+    def _head(self, seq: int = -1) -> api.AuditHead:
         if self._journal.broken is not None:
             raise self._journal.broken
-        head = self._journal.head()
+        head = self._journal.head(seq)
         return api.AuditHead(seq=head.seq, hash=head.hash, bytes=head.size)
 
     def _remember(self, data: Any) -> None:

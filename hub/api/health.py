@@ -18,6 +18,8 @@ class Health:
     version: str
     project: str
     """The root of the project that is served."""
+    outdated: bool = False
+    """Whether another hub was installed since this daemon began, of whatever version."""
 
 
 @attrs.frozen(kw_only=True)

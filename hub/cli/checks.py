@@ -253,12 +253,14 @@ def _daemon(places: Places) -> Finding:
         return Finding("daemon", ok=False, detail="not running", hint="Start it: hub daemon", warning=True)
     api = find(None, places.root)
     try:
-        other = api.read(Health, "/api/health").version
+        health = api.read(Health, "/api/health")
     except HubError as error:
         return Finding("daemon", ok=False, detail=error.detail, hint=error.hint, warning=True)
-    if other != __version__:
+    if health.version != __version__ or health.outdated:
         hint = f"{how_to_end(places.root)}   Then start this one: hub daemon"
-        return Finding("daemon", False, f"{api.url} is of hub {other}, not {__version__}", hint, warning=True)
+        same = f"an earlier installation of hub {__version__}"
+        other = f"hub {health.version}, not {__version__}" if health.version != __version__ else same
+        return Finding("daemon", False, f"{api.url} is of {other}", hint, warning=True)
     return Finding("daemon", ok=True, detail=f"{api.url}, process {told_by(places.root).pid}")
 
 

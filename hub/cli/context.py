@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 
 from hub.cli import completing
+from hub.cli.ending import answer
 from hub.client.place import root_of
 from hub.client.quick import Api, find
 from hub.domain.text.safe import one_json
@@ -110,7 +111,7 @@ def hiding() -> Redactor:
 
 def show(value: T, *, as_json: bool, text: Callable[[T], str]) -> None:
     """One answer, for people or for programs."""
-    click.echo(document(value) if as_json else text(value))
+    answer(document(value) if as_json else text(value))
 
 
 def document(value: object) -> str:

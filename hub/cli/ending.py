@@ -158,6 +158,14 @@ def _leave_quietly(output: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
+def answer(text: str) -> None:
+    """A command's answer: what it found, and so its exit status, is the same whoever has left (`hub run x | true`)."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        _leave_quietly(sys.stdout)
+
+
 def rest(seconds: float) -> None:
     """Wait for the next look; a command that keeps looking ends when nobody reads what it says.
 

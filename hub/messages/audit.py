@@ -38,7 +38,9 @@ class AuditAppend(Call[api.AuditHead]):
 
 @attrs.frozen
 class GetAuditHead(Call[api.AuditHead]):
-    """Answers where the chain ends."""
+    """Answers where the chain ends, or where it ended with the record `seq`, if it has that."""
+
+    seq: int = -1
 
 
 @attrs.frozen

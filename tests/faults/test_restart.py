@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 
 from hub.errors import Code
 from hub.io.records.store import _crc
-from tests.faults.harness import Project, try_post, until, write
+from tests.faults.harness import Project, git, try_post, until, write
 from tests.faults.invariants import check_invariants, ends
 from tests.faults.test_agent_faults import process
 from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault
@@ -55,6 +56,29 @@ def failed_with(made: Project, code: str) -> dict:
     record = until(made.ended, "the session ends by itself")
     assert (record["sessionState"], record["error"]["code"]) == ("failed", code)
     return record
+
+
+# --- an older .hub ------------------------------------------------------------------------------------
+
+
+def test_a_session_that_an_older_hub_folder_brings_back_is_not_done_once_more(work):
+    """A backup of `.hub` was put over a newer one: its session was at work in it, and ran again, paid for twice."""
+    made, oracle = work
+    api = at_work(made, oracle)
+    backup = made.root.parent / "backup"
+    subprocess.run(["cp", "-a", str(made.hub), str(backup)], check=True)
+    api.post("/api/session/stop", {})
+    assert until(made.ended, "the session ends")["sessionState"] == "stopped"
+    made.stop()
+    branch, started = made.fsm()["branch"], made.starts()
+    done = git(made.root, "rev-parse", branch)
+    made.hub.rename(made.root.parent / "newer")
+    backup.rename(made.hub)
+    made.start()
+    record = failed_with(made, "audit_broken")
+    assert f"hub run --continue {record['sessionId']}" in record["error"]["hint"]
+    assert made.starts() == started, "no agent was started"
+    git(made.root, "merge-base", "--is-ancestor", done, branch)
 
 
 # --- X1 -------------------------------------------------------------------------------------------------

@@ -84,6 +84,9 @@ def test_what_was_loaded_goes_on_and_what_was_not_says_what_to_do(work: Project,
     assert f"kill {served.daemon.pid}   Then: hub daemon" in shown
     assert shown.startswith("<!doctype html>"), "for people"
     assert "idle" in work.command("status").stdout
+    looks = {one["check"]: one for one in json.loads(work.command("doctor", "--json").stdout)}
+    assert looks["daemon"]["detail"].endswith(f" is of an earlier installation of hub {hub.__version__}")
+    assert looks["daemon"]["hint"].startswith(f"End that daemon in order: kill {served.daemon.pid} ")
     shutil.rmtree(served.place)
     status, told = served.get("/static/hub.css")
     assert (status, json.loads(told)["code"]) == (503, "outdated")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import attrs
 import trio
 
+from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
@@ -23,6 +24,7 @@ from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.work import SessionWork
+from hub.domain.audit import parse_anchor
 from hub.domain.event import Tag
 from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State, Trigger
@@ -30,8 +32,10 @@ from hub.domain.meta import EventMeta
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io.git.check import WorktreeCheck
+from hub.io.git.refs import newest_anchor
 from hub.io.shortage import shortage
 from hub.messages.agent import AdapterInbox, Dispatch
+from hub.messages.audit import GetAuditHead
 from supervisors import ChildSpec, DynamicHandle, Ref
 
 _NEEDS_DECISION = frozenset({Code.DISPATCH_AMBIGUOUS})
@@ -54,6 +58,8 @@ class Driver:
     chronicler: Chronicler
     scores: Scores
     _told: Code | None = None
+    _newest: bool = False
+    """Whether the record was held against the newest snapshot: once, before anything is done."""
 
     async def run(self) -> None:
         """Go on for ever; returns only when the daemon lets go of the session."""
@@ -120,6 +126,9 @@ class Driver:
         if self.context.shared.stopping:
             await self.ending.stopped(record, "user")
             self.context.shared.pending = None
+        elif not self._newest:
+            await _insist_on_newest(self.context, record)
+            self._newest = True
         elif record.error is not None and record.error.code in _NEEDS_DECISION:
             await self._await_decision()
         elif record.paused and self._would_start(record):
@@ -186,6 +195,24 @@ class Driver:
         await self.context.shared.wait_for(
             lambda: self.context.shared.pending not in (before, None), _TROUBLE_PAUSE
         )
+
+
+async def _insist_on_newest(context: SessionContext, record: SessionRecord) -> None:
+    """That no older `.hub` was put back over a newer one: a session that went on would do once more what is done.
+
+    Raises:
+        HubError: AUDIT_BROKEN: its newest snapshot was made at a record that the audit log has not.
+    """
+    told = await newest_anchor(context.places.root, record.session_id) if record.worktree_ready else ""
+    if not told:
+        return
+    with contextlib.suppress(ValueError):  # one that is none is no record either
+        head = await call_until_answered(context.audit, GetAuditHead(parse_anchor(told).seq))
+        if f"{head.seq}:{head.hash}" == told:
+            return
+    detail = f"The records in .hub are older than the newest snapshot on {record.branch}."
+    hint = f"Put the newer .hub back, or go on from that snapshot: hub run --continue {record.session_id}"
+    raise HubError(Code.AUDIT_BROKEN, detail, hint=hint)
 
 
 async def _publish_start(context: SessionContext, record: SessionRecord) -> None:

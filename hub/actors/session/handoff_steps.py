@@ -48,6 +48,7 @@ from hub.io.git.aside import LEFT
 from hub.io.git.check import WorktreeCheck
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
+from hub.io.git.refs import ANCHOR
 from hub.io.git.snapshot import Snapshot, snapshot
 from hub.messages.audit import GetAuditHead
 from hub.messages.breakers import BreakerFailure
@@ -113,7 +114,7 @@ class HandoffSteps:
         trailers = {}
         if audited:
             head = await call_until_answered(self.context.audit, GetAuditHead())
-            trailers["Hub-Audit"] = f"{head.seq}:{head.hash}"
+            trailers[ANCHOR] = f"{head.seq}:{head.hash}"
         worktree = Path(record.worktree)
         root = self.context.places.root
         take = partial(snapshot, worktree, record.session_id, name, trailers, root=root)

@@ -6,14 +6,13 @@ Must not: repair anything.
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import click
 
 from hub.cli.base import Group
-from hub.cli.context import project_dir, with_json
+from hub.cli.context import project_dir, show, with_json
 from hub.domain.audit import Head, parse_anchor
 from hub.domain.text.figures import counted
 from hub.errors import Code, HubError
@@ -51,10 +50,10 @@ def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
         coded = error if isinstance(error, HubError) else HubError(Code.AUDIT_UNREADABLE, str(error))
         told = {"ok": False, "state": "unreadable", "reason": coded.detail, "hint": coded.hint}
         people = f"unreadable\nwhy:     {coded.detail}\nnext:    {coded.hint}"
-        click.echo(json.dumps(told) if as_json else people)
+        show(told, as_json=as_json, text=lambda _: people)
         return _UNREADABLE
     body = verdict.to_json()
-    click.echo(json.dumps(body) if as_json else _text(body))
+    show(body, as_json=as_json, text=_text)
     return 0 if verdict.ok else 1
 
 

@@ -22,6 +22,7 @@ from hub.actors.settings.entries import Entries
 from hub.cli import checks
 from hub.cli.checks import Finding
 from hub.cli.context import project_dir, with_json
+from hub.cli.ending import answer
 from hub.cli.local.offline import OfflineProject
 from hub.cli.terminal.width import advice, columns, hung
 from hub.cli.trusting import on_terminal
@@ -68,10 +69,10 @@ def doctor(ctx: click.Context, *, fix: bool, yes: bool, as_json: bool) -> int:
             for found in mended.values() if not as_json else ():
                 _show(found)
         elif not as_json:
-            click.echo("what is marked + can be mended: hub doctor --fix")
+            answer("what is marked + can be mended: hub doctor --fix")
     if as_json:
         hidden = attrs.filters.exclude("mend", "absent")
-        click.echo(json.dumps([attrs.asdict(found, filter=hidden) for found in findings]))
+        answer(json.dumps([attrs.asdict(found, filter=hidden) for found in findings]))
     return 0 if all(found.ok or found.warning for found in findings) else 1
 
 
@@ -114,9 +115,9 @@ def _show(found: Finding) -> None:
     width = columns(sys.stdout)
     hang = _NARROW_HANG if 0 < width < _NARROW else _HANG
     line = f"{click.style(f'{word:<4}', fg=colour)}{plus}{found.check:<16} {clean(found.detail)}"
-    click.echo(hung(line, width, hang))
+    answer(hung(line, width, hang))
     for line in found.hint.splitlines() if not found.ok else ():
-        click.echo(advice(clean(line), width, hang))
+        answer(advice(clean(line), width, hang))
 
 
 def _all(folder: Path) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
 from hub.api.tables import read_pipelines
 from hub.cli import completing
 from hub.cli.base import Group
-from hub.cli.context import client, document, project_dir, show, trust_option, with_json
+from hub.cli.context import client, project_dir, show, trust_option, with_json
 from hub.cli.terminal.clock import Clock
 from hub.cli.terminal.outcome import hub_in
 from hub.cli.terminal.table import table
@@ -127,7 +127,7 @@ async def _run(
         started = await joined.start(RunStarted, "/api/pipelines/run", body)
         api = await watch_run(joined.api, started.run_id, since, quiet=quiet)
         ended = await ask(api, RunStatus, "/api/pipelines/run")
-    click.echo(document(ended) if as_json else summary(ended, project))
+    show(ended, as_json=as_json, text=lambda one: summary(one, project))
     return exit_status(ended)
 
 

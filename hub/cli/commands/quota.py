@@ -7,6 +7,7 @@ Must not: compute anything the daemon has not said.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import click
@@ -18,12 +19,15 @@ from hub.cli.local.records import Records
 from hub.cli.terminal.clock import Clock
 from hub.cli.terminal.screen import gauge, window_name
 from hub.cli.terminal.table import table as table_of
-from hub.cli.terminal.width import columns, hung
+from hub.cli.terminal.width import advice, columns, hung
 from hub.client.place import root_of
+from hub.domain.config.reader import Config
 from hub.domain.quota.spoken import OUTLOOKS, SOURCES_BRIEFLY
 from hub.domain.text.figures import MINUTE, span
+from hub.errors import HubError
 
 _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE", "WITHOUT HUB")
+_UNKNOWN = "unknown until its agent tells it or meets its limit"
 
 
 @click.command()
@@ -40,7 +44,9 @@ def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
     """
     here = root_of(project_dir(ctx)) is not None or client(ctx).named
     rows = Records(ctx).read(list[Entry], "/api/quota/wallet") if here else _everywhere()
-    show(rows, as_json=as_json, text=lambda entries: table(_worth_showing(ctx, entries), windows=windows))
+    show(
+        rows, as_json=as_json, text=lambda entries: _told(ctx, _worth_showing(ctx, entries), windows=windows)
+    )
 
 
 def _everywhere() -> list[Entry]:
@@ -61,11 +67,38 @@ def _worth_showing(ctx: click.Context, entries: list[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry in known or entry.provider in installed]
 
 
+def _told(ctx: click.Context, entries: list[Entry], *, windows: bool) -> str:
+    """The wallet, and below it what would make known what is not."""
+    from hub.cli.local.offline import around
+
+    unknown, config = dict.fromkeys(one.provider for one in entries if not _is_known(one)), Config()
+    if unknown:
+        with suppress(HubError):  # a daemon that runs has an earlier one of it
+            config = around(ctx).config()
+    return "\n".join([table(entries, windows=windows), *(_way(name, config) for name in unknown)])
+
+
+def _way(provider: str, config: Config) -> str:
+    from hub.providers.registry import quota_client
+
+    if quota_client(provider) is None:
+        words = f"count a cap of yours: hub config set providers.{provider}.declaredCap TOKENS_A_DAY"
+    elif config.provider(provider).quota_endpoint:
+        words = f"its maker has not told it yet; is {provider} logged in? hub doctor"
+    else:
+        words = f"let hub ask its maker: hub config set --user providers.{provider}.quotaEndpoint true"
+    return advice(words, columns(sys.stdout), 2)
+
+
+def _is_known(entry: Entry) -> bool:
+    return entry.fraction_used is not None or bool(entry.tokens_elsewhere)
+
+
 def table(entries: list[Entry], *, windows: bool = False, now: datetime | None = None) -> str:
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
     now = now or datetime.now(UTC)
     clock = Clock(now.timestamp())
-    known = [entry for entry in entries if entry.fraction_used is not None or entry.tokens_elsewhere]
+    known = [entry for entry in entries if _is_known(entry)]
     rows = [
         (_name(entry), *_cells(window, now, clock), _elsewhere(entry))
         for entry in known
@@ -75,7 +108,7 @@ def table(entries: list[Entry], *, windows: bool = False, now: datetime | None =
         return "no quota is known: no agent is installed, or none has worked yet - see: hub providers"
     shown = [table_of(_HEADINGS, rows)] if rows else []
     if unknown := [_name(entry) for entry in entries if entry not in known]:
-        shown.append(hung(f"unknown: {', '.join(unknown)}", columns(sys.stdout), 2))
+        shown.append(hung(f"{_UNKNOWN}: {', '.join(unknown)}", columns(sys.stdout), 2))
     return "\n\n".join(shown)
 
 

@@ -31,6 +31,8 @@ PATIENCE = 130.0
 """Seconds for a start: as `hub run` gives its own."""
 _LOOK = 0.05
 _LAST = 64 * 1024
+_READY = '{"url": '
+"""How it says that it serves, below its warnings."""
 
 
 def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[Api, bool]:
@@ -66,7 +68,7 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
         while time.monotonic() < deadline:
             if child.poll() is not None:
                 raise _ended(log)
-            if told_by(root).pid == child.pid:
+            if told_by(root).pid == child.pid and _READY in log.read_text(errors="replace"):
                 return find(None, root, without_port()), True
             time.sleep(_LOOK)
     raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
@@ -118,8 +120,10 @@ def _insist_at_rest(project: Path) -> None:
 
 
 def announce(project: Path, api: Api) -> None:
-    """Say that one was started."""
-    click.echo(f"started a daemon for {root_of(project) or project} in the background: {api.url}", err=True)
+    """Say that one was started, and what it had to tell at its start."""
+    root = root_of(project) or project
+    warnings = _log(root).read_text(errors="replace").partition(_READY)[0]
+    click.echo(f"{warnings}started a daemon for {root} in the background: {api.url}", err=True)
 
 
 def _log(root: Path) -> Path:

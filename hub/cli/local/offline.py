@@ -130,10 +130,10 @@ def described(ctx: click.Context, *, versions: bool = True) -> list[ProviderConf
     Outside of all projects by the user's own settings alone.
     """
     ask = partial(client(ctx).read, list[ProviderConfig], "/api/config/providers")
-    return _or_here(ask, lambda: _around(ctx).described(versions=versions))
+    return _or_here(ask, lambda: around(ctx).described(versions=versions))
 
 
-def _around(ctx: click.Context) -> OfflineProject:
+def around(ctx: click.Context) -> OfflineProject:
     """The project, or the folder itself where it is in none: nothing is written there."""
     mine = unless_absent(partial(project, ctx), {Code.NOT_A_REPOSITORY})
     return mine or OfflineProject(Places(project_dir(ctx)))
@@ -145,7 +145,7 @@ def standings(ctx: click.Context) -> dict[str, ProviderStatus]:
     Without a daemon only those that must not be chosen are told of.
     """
     ask = partial(client(ctx).read, list[ProviderStatus], "/api/providers")
-    return {row.name: row for row in _or_here(ask, lambda: _kept(_around(ctx).places))}
+    return {row.name: row for row in _or_here(ask, lambda: _kept(around(ctx).places))}
 
 
 def _kept(places: Places) -> list[ProviderStatus]:

@@ -15,7 +15,7 @@ import attrs
 import click
 
 from hub.api.status import Status
-from hub.cli.context import document
+from hub.cli.context import show
 from hub.cli.terminal.clock import span
 from hub.cli.terminal.items import FIDELITY
 from hub.cli.terminal.width import advice, columns, hung
@@ -44,7 +44,7 @@ def outcome(status: Status, root: Path, *, as_json: bool, seen: bool = False) ->
     if seen and status.error:
         error = attrs.evolve(status.error, detail=status.error.detail.partition("\n")[0])
         told = attrs.evolve(status, error=error)
-    click.echo(document(status) if as_json else summary(told, root, seen=seen))
+    show(status, as_json=as_json, text=lambda _: summary(told, root, seen=seen))
     return exit_status(status)
 
 

@@ -158,9 +158,10 @@ class AuditJournal:
         self._tip = Head(draft.seq, draft.hash, self._ends[-1])
         self._write_head(len(draft.records))
 
-    def head(self) -> Head:
-        """Where the log ends, sealed."""
-        return self._tip.sealed(self._key)
+    def head(self, seq: int = -1) -> Head:
+        """Where the log ends, sealed; or where it ended with the record `seq`, if it has that."""
+        tip = Head(seq, self.read(seq, 1)[0].hash, self._ends[seq]) if 0 <= seq < len(self) else self._tip
+        return tip.sealed(self._key)
 
     def intact(self) -> bool:
         """Whether what stands in the file behind the place judged last is the chain that was written, to its end.

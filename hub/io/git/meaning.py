@@ -23,6 +23,10 @@ _MEANINGS = (
     ("Permission denied", Code.NO_PERMISSION),
     ("insufficient permission", Code.NO_PERMISSION),
 )
+MISSING = (
+    "See what is missing: git fsck   It may be in a repository that is away: .git/objects/info/alternates"
+)
+_GONE = re.compile(r"bad object ([0-9a-f]{7,64})\b")
 _LOCK = re.compile(r"Unable to create '([^'\n]+\.lock)': File exists")
 _TAKEN_UP = re.compile(r"'refs/heads/([^'\n]+)' exists; cannot create 'refs/heads/([^'\n]+)'")
 
@@ -45,6 +49,12 @@ def failure(command: str, status: int, said: str) -> HubError:
             Code.GIT_FAILED,
             f"git {command}: there is a branch {name[1]}, and hub's own would be below it: {name[2]}.",
             hint=f"Rename it: git branch -m {shlex.quote(name[1])} <another name>",
+        )
+    if gone := _GONE.search(said):
+        return HubError(
+            Code.GIT_FAILED,
+            f"git {command}: {gone[1][:12]} is not in this repository any more.",
+            hint=MISSING,
         )
     code = next((code for words, code in _MEANINGS if words in said), Code.GIT_FAILED)
     lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))] or said.splitlines()

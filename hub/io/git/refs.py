@@ -15,7 +15,7 @@ import attrs
 from hub.domain.session import ID
 from hub.errors import Code, HubError
 from hub.io.git.env import git
-from hub.io.git.meaning import failure
+from hub.io.git.meaning import MISSING, failure
 
 KEPT = "refs/hub"
 BASE = "base"
@@ -30,6 +30,9 @@ DISCARDED = "discarded"
 """`refs/hub/<session>/discarded`: where its branch was when its user let it go."""
 INDEX_SUFFIX = "-index"
 """`refs/hub/<session>/<handoff>-index`: what the agent had staged and was nowhere else."""
+
+ANCHOR = "Hub-Audit"
+"""The trailer of a snapshot that says where the audit log ended when it was made."""
 
 Where = Mapping[str, str]
 _WHEN = re.compile(r"> (\d{1,11}) [+-]\d+$")
@@ -186,6 +189,38 @@ async def put_kept(root: Path, session_id: str, name: str, sha: str) -> None:
             )
 
 
+async def newest_kept(root: Path, session_id: str) -> GitCommit | None:
+    """The newest commit of its own that is kept of a session: a snapshot, or where it began; None where there is none."""
+    args = ("--sort=-committerdate", "--format=%(refname)", f"{KEPT}/{_checked(session_id)}/")
+    names = (await git("for-each-ref", *args, cwd=root)).text.split()
+    # What its user made of it is on branches of his, and what was staged on none.
+    own = [name for name in names if not name.endswith((f"/{TAKE}", f"/{ASIDE}", INDEX_SUFFIX))]
+    kept = [commit for commit in await read_commits(own, cwd=root) if commit]
+    newest = kept[0] if kept else None
+    for other in kept[1:]:
+        if newest and other.when == newest.when and await is_ancestor(newest.sha, other.sha, cwd=root):
+            newest = other
+    return newest
+
+
+async def newest_anchor(root: Path, session_id: str) -> str:
+    """Where the audit log ended when the newest snapshot of a session was made; "" where that does not say it."""
+    newest = await newest_kept(root, session_id)
+    if newest is None:
+        return ""
+    form = f"--format=%(trailers:key={ANCHOR},valueonly)"
+    return (await git("show", "-s", form, newest.sha, "--", cwd=root)).text.strip()
+
+
+async def branch_gone(root: Path, session_id: str) -> HubError:
+    """What is wrong where somebody deleted a session's branch, and the command that makes it anew."""
+    branch, newest = branch_of(session_id), await newest_kept(root, session_id)
+    if newest is None:
+        return HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone, and no snapshot is kept.")
+    hint = f"Make it anew at its last snapshot: git branch {branch} {newest.sha[:12]}"
+    return HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.", hint=hint)
+
+
 async def commit_of(root: Path, name: str) -> str:
     """The full id of the commit that a name means; "" when it means none."""
     done = await git(
@@ -207,7 +242,7 @@ async def head_commit(root: Path) -> str:
         raise HubError(
             Code.GIT_FAILED,
             f"The commit that is checked out in {root}, {named.text[:12]}, is missing or cannot be read.",
-            hint="See what is missing: git fsck   It may be in a repository that is away: .git/objects/info/alternates",
+            hint=MISSING,
         )
     return ""
 

@@ -31,6 +31,7 @@ from hub.io.git.refs import (
     KEPT,
     TAKE,
     TAKEN,
+    branch_gone,
     commit_of,
     head_commit,
     is_ancestor,
@@ -158,7 +159,7 @@ async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: 
     tip, discarded, old, start = (commit.sha if commit else "" for commit in found)
     new = tip or discarded
     if not new:
-        raise HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.")
+        raise await branch_gone(root, session)
     if not old and not start:
         raise HubError(Code.BRANCH_MISSING, f"The branch {main_branch} is gone.")
     base = await merge_base(old or start, new, cwd=root) or old or start

@@ -22,7 +22,15 @@ from hub.io.git.env import git, together
 from hub.io.git.identity import CommitIdentity, identity
 from hub.io.git.layout import Linked, check_worktree
 from hub.io.git.own_folder import folder_of
-from hub.io.git.refs import INDEX_SUFFIX, KEPT, GitCommit, branch_of, is_ancestor, move_refs, read_commits
+from hub.io.git.refs import (
+    GitCommit,
+    branch_gone,
+    branch_of,
+    is_ancestor,
+    move_refs,
+    newest_kept,
+    read_commits,
+)
 from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
 from hub.io.git.shadow import Shadow, base_tree, note, noted, open_shadow, scratch, seed_index
 from hub.io.project.places import Places
@@ -210,20 +218,9 @@ async def _head_name(ground: Ground) -> str:
 async def _recover_branch(ground: Ground, session_id: str, branch: str) -> GitCommit:
     """Makes a deleted session branch anew: where its worktree last was, else at the newest kept snapshot."""
     cwd, where = ground.root, ground.link.where
-    args = ("--sort=-committerdate", "--format=%(refname)", f"{KEPT}/{session_id}/")
-    names = [
-        name
-        for name in (await git("for-each-ref", *args, cwd=cwd)).text.split()
-        if not name.endswith(INDEX_SUFFIX)
-    ]
-    kept = [commit for commit in await read_commits(names, cwd=cwd, where=where) if commit]
-    if not kept:
-        why = f"The branch {branch_of(session_id)} is gone, and no snapshot is kept."
-        raise HubError(Code.BRANCH_MISSING, why)
-    newest = kept[0]
-    for other in kept[1:]:
-        if other.when == newest.when and await is_ancestor(newest.sha, other.sha, cwd=cwd, where=where):
-            newest = other
+    newest = await newest_kept(cwd, session_id)
+    if newest is None:
+        raise await branch_gone(cwd, session_id)
     (seen,) = await read_commits([_last_seen(ground.link)], cwd=cwd, where=where)
     if seen and await is_ancestor(newest.sha, seen.sha, cwd=cwd, where=where):
         newest = seen

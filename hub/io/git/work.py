@@ -29,6 +29,7 @@ from hub.io.git.refs import (
     KEPT,
     TAKE,
     TAKEN,
+    branch_gone,
     branch_of,
     is_ancestor,
     kept_ref,
@@ -76,7 +77,7 @@ async def work_of(root: Path, session_id: str, onto: str) -> BranchChange:
     names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, n) for n in (BASE, TAKE, TAKEN))]
     tip, start, take, taken = await read_commits(names, cwd=root)
     if tip is None:
-        raise HubError(Code.BRANCH_MISSING, f"The branch {branch_of(session_id)} is gone.")
+        raise await branch_gone(root, session_id)
     base = await _base(root, tip.sha, start.sha if start else "", onto)
     (first,) = await read_commits([base], cwd=root)
     began = first.tree if first else tip.tree

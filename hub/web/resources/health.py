@@ -9,6 +9,7 @@ from __future__ import annotations
 import hub
 from hub.api.base import Nothing
 from hub.api.health import Health, Index
+from hub.installed import replaced
 from hub.web.context import Context
 from hub.web.route import Route, get
 
@@ -17,7 +18,7 @@ def routes(port: int, project: str) -> tuple[Route, ...]:
     """The routes of a server that listens on `port`."""
 
     async def health(_: Context, __: Nothing) -> Health:
-        return Health(ok=True, port=port, version=hub.__version__, project=project)
+        return Health(ok=True, port=port, version=hub.__version__, project=project, outdated=replaced())
 
     return (
         get("/", "Where to find what.", index),

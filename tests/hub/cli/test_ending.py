@@ -1,6 +1,7 @@
 """Every end of a command: what, why, the next step, and never a traceback that nobody asked for."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -122,6 +123,20 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
     with child.stderr as errors:
         assert errors.read() == b""
     assert child.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize("words", [("doctor",), ("audit", "verify")])
+def test_what_a_command_found_is_its_status_whoever_has_left(tmp_path, words, more):
+    """`hub run x | true` was 0 for a session that had failed: the reader had left before its last lines."""
+    root = make_repo(tmp_path / "project")
+    (root / ".hub" / "audit.jsonl").write_text("{}\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        line = [sys.executable, "-m", "hub", "-C", str(root), *words, *more]
+        done = subprocess.run(line, env=environ(tmp_path), stdout=nobody, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b""), done
 
 
 def test_an_output_that_was_closed_before_the_start_is_read_by_nobody(tmp_path):

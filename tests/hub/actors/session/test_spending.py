@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults.harness import until
+from tests.faults.harness import reply, until
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def asked(api):
 def answer(api):
     """The agent's own question, which it may have asked before it stood still."""
     until(lambda: api.get("/api/status")["needsInput"] and not api.get("/api/approvals"), "the agent goes on")
-    api.post("/api/session/reply", {"reply": "yes"})
+    reply(api, "yes")
 
 
 def test_a_yes_gives_as_much_again(made):

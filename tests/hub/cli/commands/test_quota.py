@@ -3,8 +3,13 @@
 from datetime import UTC, datetime
 from typing import get_args
 
+import click
+
 from hub.api.quota import Entry
-from hub.cli.commands.quota import table
+from hub.cli.commands.quota import _told, quota, table
+from hub.cli.local import offline
+from hub.domain.config.model import ProviderSettings
+from hub.domain.config.reader import Config
 from hub.domain.quota.spoken import SOURCES, SOURCES_BRIEFLY
 from hub.domain.quota.window import Source
 from tests.sample import sample
@@ -45,6 +50,19 @@ def test_what_is_not_known_is_said_so():
     assert "  not known  " in line
     assert "nothing is used" in table([entry(burnPerMin=0.0, etaMinutes=None, forecast="idle")])
     assert "unknown" in table([sample(Entry, provider="codex", account="a")])
+
+
+def test_what_would_make_it_known_is_said_for_each_agent(monkeypatch):
+    """It was "unknown: claude/default", and nothing to do about it."""
+    entries = [sample(Entry, provider=name, account="a") for name in ("claude", "codex", "qwen", "claude")]
+    asked = Config(providers={"codex": ProviderSettings(quota_endpoint=True)})
+    monkeypatch.setattr(offline.OfflineProject, "config", lambda _: asked)
+    told = _told(click.Context(quota, obj={"project": None}), entries, windows=False)
+    assert told.splitlines()[1:] == [
+        "  let hub ask its maker: hub config set --user providers.claude.quotaEndpoint true",
+        "  its maker has not told it yet; is codex logged in? hub doctor",
+        "  count a cap of yours: hub config set providers.qwen.declaredCap TOKENS_A_DAY",
+    ]
 
 
 def test_tokens_and_long_times():

@@ -237,6 +237,21 @@ def test_a_reader_that_leaves_stops_the_session_of_this_process(work, beside, st
     assert (api.get("/api/status") if api else work.fsm())["sessionState"] == state
 
 
+@pytest.mark.parametrize("more", [(), ("--json",), ("--quiet",)])
+def test_a_session_that_failed_is_told_by_the_status_whoever_has_left(work, more):
+    """`hub run x | true`: its last lines met a reader that had gone, and the status was 0 as if it was done."""
+    work.script("demo-first", {"done": "x"})
+    work.configure()
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "hub", "run", "--verify", "false", *more, "x"]
+    with os.fdopen(writing, "wb") as nobody:
+        done = subprocess.run(
+            words, cwd=work.root, env=work.environ(), stdout=nobody, timeout=120, check=False
+        )
+    assert (done.returncode, work.fsm()["sessionState"]) == (1, "failed")
+
+
 @pytest.mark.parametrize(
     ("number", "status", "state"), [(signal.SIGHUP, 129, "running"), (signal.SIGINT, 130, "stopped")]
 )

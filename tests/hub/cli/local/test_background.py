@@ -71,6 +71,19 @@ def test_a_daemon_that_refuses_the_order_and_stays_is_told(left):
     assert f"{session} is running." in refused.stderr
 
 
+def test_what_a_daemon_has_to_tell_at_its_start_is_told(left):
+    """In a copy of a project (`cp -r`) all sessions were gone at once, and only the log in the background said why."""
+    left.script("demo-first", *DONE)
+    left.configure()
+    left.start()
+    left.stop()
+    (left.hub / "stamp.json").write_text("{}")
+    done = hub("run", "-d", "make it", cwd=left.root, env=left.environ())
+    assert done.stderr.startswith(f"hub: {left.hub} was not made by this hub at this place: it was copied")
+    assert "\n     The work of earlier sessions is on their branches: git branch" in done.stderr
+    assert f"\nstarted a daemon for {left.root} in the background: " in done.stderr
+
+
 def test_a_start_that_fails_is_told_as_if_it_were_here(work):
     """The daemon's own error, with its exit status."""
     work.configure()

@@ -86,6 +86,13 @@ def test_what_git_says_has_a_code(said, code):
     assert error.detail.startswith("git x: ")
 
 
+def test_a_commit_that_is_gone_is_told_with_what_finds_it():
+    """`git gc --prune=now` after the refs of hub's were deleted: "fatal: bad object", and "Run hub doctor."."""
+    error = failure("diff-tree", 128, f"fatal: bad object {'ab' * 20}")
+    assert error.detail == "git diff-tree: abababababab is not in this repository any more."
+    assert error.hint.startswith("See what is missing: git fsck")
+
+
 async def work(root):
     wt = await session(root)
     (wt.path / "a.txt").write_text("changed\n")

@@ -22,6 +22,7 @@ from hub.io.git import snapshot as git_snapshot
 from hub.io.git.aside import note_yours
 from hub.io.git.digest import reread as real_reread
 from hub.io.git.discarding import Hands, left_of
+from hub.io.git.refs import TAKE, put_kept
 from hub.io.git.repository import commit_diff, repo_state, rewind, session_diff, snapshots
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store_commit as real_store
@@ -691,6 +692,17 @@ async def test_a_deleted_branch_is_made_anew(root, wt, log):
     taken = await take(wt, "h1")
     assert first_parent(root, taken.sha) == (mine if log else first.sha)
     assert any("was gone" in note for note in taken.notes)
+
+
+async def test_a_deleted_branch_is_not_made_anew_at_a_commit_of_the_users(root, wt, monkeypatch):
+    """Bug: what was taken while the agent worked was the newest that is kept, and the work went on from there."""
+    first = await take(wt, "h0")
+    with monkeypatch.context() as later:
+        later.setenv("GIT_COMMITTER_DATE", "@4102444800 +0000")
+        mine = sh(root, "commit-tree", "main^{tree}", "-p", "main", "-m", "taken").strip()
+    await put_kept(root, "s1", TAKE, mine)
+    sh(root, "update-ref", "-d", "refs/heads/hub/s1")
+    assert first_parent(root, (await take(wt, "h1")).sha) == first.sha
 
 
 async def test_a_deleted_branch_with_nothing_kept_is_said(root, wt):

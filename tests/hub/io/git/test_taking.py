@@ -12,14 +12,14 @@ from hub.errors import Code, HubError
 from hub.io.git.aside import note_yours
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.identity import identity
-from hub.io.git.repository import repo_state
+from hub.io.git.repository import repo_state, session_diff
 from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
 from hub.io.git.work import work_of
 from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import killed_at, make_repo, session, sh, swept
-from tests.refusals import refuses
+from tests.refusals import refusal, refuses
 
 DAY = 86_400
 ADA = "Ada <ada@example.com>"
@@ -109,6 +109,17 @@ async def test_unfinished_work_outside_of_the_users_sparse_checkout_comes_along(
     await session(repo, carry_dirty=True)
     assert sh(repo, "show", "hub/s1:d/b.txt") == "mine\n"
     assert sh(repo, "diff", "--name-only", "main", "hub/s1") == "d/b.txt\n"
+
+
+async def test_a_branch_that_its_user_deleted_is_made_anew_by_the_command_that_is_named(repo):
+    """It was "Look at its snapshots: hub history", where `hub discard` wanted that it is taken first: a circle."""
+    await worked(repo, new_txt="new\n")
+    sh(repo, "update-ref", "-d", "refs/heads/hub/s1")
+    gone = await refusal(session_diff(repo, "main", "hub/s1"), Code.BRANCH_MISSING)
+    again = await refusal(take(repo, told(), How.COMMIT), Code.BRANCH_MISSING)
+    assert gone.hint == again.hint
+    sh(repo, *gone.hint.partition(": git ")[2].split())
+    assert (await take(repo, told(), How.COMMIT)).files == 1
 
 
 async def test_in_a_shallow_clone_nothing_before_its_end_is_asked_for(repo, tmp_path):
