@@ -92,6 +92,9 @@ def _unforeseen(error: BaseException) -> HubError:
         )
     if short := shortage(error):
         return short
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        hint = "End what takes much of it, or raise your limit: ulimit -v"
+        return HubError(Code.UNAVAILABLE, "There is not enough memory.", hint=hint)
     return HubError(Code.INTERNAL, f"{type(error).__name__}: {error}", hint=_INTERNAL)
 
 

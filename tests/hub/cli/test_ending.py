@@ -1,5 +1,6 @@
 """Every end of a command: what, why, the next step, and never a traceback that nobody asked for."""
 
+import errno
 import json
 import os
 import subprocess
@@ -29,6 +30,14 @@ def test_a_mistake_of_ours_shows_no_traceback(capsys, monkeypatch):
     assert told.err.splitlines()[0] == "hub: BoomError: 7 of 9"
     assert "HUB_DEBUG=1" in told.err
     assert "Traceback" not in told.err
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "Cannot allocate memory")])
+def test_too_little_memory_is_no_mistake_of_ours(error):
+    """Below `ulimit -v` it was "MemoryError", to be reported."""
+    told = coded(error)
+    assert (told.code, told.detail) == (Code.UNAVAILABLE, "There is not enough memory.")
+    assert "ulimit -v" in told.hint
 
 
 def test_a_person_reads_times_of_the_place_and_a_program_the_text_as_it_is(capsys, monkeypatch):
