@@ -15,6 +15,7 @@ from pathlib import Path
 import attrs
 
 from hub.errors import Code, HubError
+from hub.io.config.patch import set_value
 from hub.io.files.atomic import create_atomic, swap_atomic
 from hub.io.files.jsonc import put, take
 
@@ -129,8 +130,6 @@ def set_entry(client: Client, entry: dict[str, object] | None) -> None:
 def _in_toml(text: str, path: tuple[str, ...], entry: dict[str, object] | None) -> str:
     """The text with the entry, or without one where it is None; all else as it was."""
     import tomlkit  # only one client's file needs it
-
-    from hub.io.config.patch import set_value
 
     try:
         document = tomlkit.parse(text)
