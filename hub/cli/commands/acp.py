@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 import click
 
 from hub.cli.base import Group
-from hub.cli.clients import Client, command_of, set_entry
+from hub.cli.clients import Client, command_of
+from hub.cli.clients import install as tell
+from hub.cli.clients import uninstall as forget
 from hub.cli.context import show, with_json
 from hub.cli.editors import EDITORS, ByHand
 from hub.client.place import root_of
@@ -116,7 +118,7 @@ def install(ctx: click.Context, *, editor_name: str, only_print: bool, as_json: 
     # By its whole path: an editor that was started from a desktop has another PATH than a shell.
     command = command_of(str(Path(found).absolute()) if found else "", ctx.obj["project"], "acp")
     if written := not only_print and isinstance(editor, Client):
-        set_entry(editor, editor.entry(command))
+        tell(editor, command)
     told = {
         "editor": editor_name,
         "installed": written,
@@ -139,7 +141,7 @@ def uninstall(_: click.Context, *, editor_name: str, as_json: bool) -> None:
     if isinstance(editor, ByHand):
         hint = f"Take it out by hand: {editor.file}"
         raise HubError(Code.USAGE, "hub has written nothing there.", hint=hint)
-    set_entry(editor, None)
+    forget(editor)
     told = {"editor": editor_name, "installed": False, "file": str(editor.file)}
     show(told, as_json=as_json, text=lambda item: f"{item['editor']} no longer has hub, in {item['file']}")
 

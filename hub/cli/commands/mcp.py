@@ -17,7 +17,9 @@ import click
 import trio
 
 from hub.cli.base import Group
-from hub.cli.clients import CLIENTS, command_of, set_entry
+from hub.cli.clients import CLIENTS, command_of
+from hub.cli.clients import install as tell
+from hub.cli.clients import uninstall as forget
 from hub.cli.context import client, project_dir, show, with_json
 from hub.client.place import root_of
 from hub.client.quick import Api, not_running
@@ -93,7 +95,7 @@ def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: 
     client = CLIENTS[client_name]
     command = command_of("hub" if shutil.which("hub") else "", ctx.obj["project"], "mcp")
     if not only_print:
-        set_entry(client, client.entry(command))
+        tell(client, command)
     told = {
         "client": client_name,
         "installed": not only_print,
@@ -113,7 +115,7 @@ def uninstall(_: click.Context, *, client_name: str, as_json: bool) -> None:
     Example: hub mcp uninstall claude
     """
     client = CLIENTS[client_name]
-    set_entry(client, None)
+    forget(client)
     told = {"client": client_name, "installed": False, "file": str(client.file)}
     show(told, as_json=as_json, text=lambda item: f"{item['client']} no longer has the tools of hub")
 

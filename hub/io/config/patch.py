@@ -118,15 +118,11 @@ def _bytes(target: Path) -> bytes | None:
 
 def _apply(changes: Mapping[Keys, object], tables: object) -> None:
     for keys, value in changes.items():
-        set_value(tables, keys, copy.deepcopy(value))
+        _set(tables, keys, copy.deepcopy(value))
 
 
-def set_value(tables: Any, keys: Sequence[str], value: object) -> None:
-    """Set one value in raw tables, or remove it (None).
-
-    Raises:
-        HubError: CONFIG_INVALID; something on the way is no table.
-    """
+def _set(tables: Any, keys: Sequence[str], value: object) -> None:
+    """Set or remove one value."""
     place = tables
     for key in keys[:-1]:
         if key not in place:

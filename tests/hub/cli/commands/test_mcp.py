@@ -1,4 +1,4 @@
-"""`hub mcp install`: one entry goes into the file that a client documents for it.
+"""`hub mcp install`: one entry goes into a client's file, by the client's own command where it has one.
 
 The clients' own programs are tried in `tests/hub/mcp/test_real_clients.py`.
 """
@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from hub.cli.clients import CLIENTS, edit
+from hub.cli.clients import CLIENTS
 from hub.mcp.tools import BY_NAME
 from tests.hub.cli.command import environ, hub
 from tests.hub.mcp.kit import served
@@ -62,6 +62,38 @@ def test_a_named_project_is_meant_wherever_the_client_works(repo, env):
     assert json.loads(done.stdout)["command"][-3:] == ["--project", str(repo), "mcp"]
 
 
+@pytest.mark.parametrize("name", [name for name in CLIENTS if CLIENTS[name].program])
+def test_a_client_that_is_not_there_is_told(repo, env, name):
+    done = hub("mcp", "install", name, cwd=repo, env=env)
+    assert done.returncode == 1
+    assert f"{name} is not on PATH" in done.stderr
+    assert "--print" in done.stderr
+
+
+def test_what_a_client_refuses_is_told_without_its_traces(repo, env, home, tmp_path):
+    """The end of a stack trace was all that was shown; what was wrong with which file stood before it."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "qwen"
+    trace = [
+        "    at run (file:///x.js:1:2)",
+        "Stack backtrace:",
+        "   0: <unknown>",
+        "    at node:internal/x:1:2",
+    ]
+    program.write_text(
+        "#!/bin/sh\ncat >&2 <<E\nYour file is broken.\n" + "\n".join(trace * 50) + "\nE\nexit 7\n"
+    )
+    program.chmod(0o755)
+    env = {**env, "PATH": f"{tmp_path}/bin:{env['PATH']}"}
+    put, taken = (hub("mcp", verb, "qwen", cwd=repo, env=env) for verb in ("install", "uninstall"))
+    assert (put.returncode, taken.returncode) == (1, 1)
+    for done in (put, taken):
+        assert done.stderr.splitlines()[0] == "hub: qwen mcp ended with 7: Your file is broken."
+        assert f"Correct {home}/.qwen/settings.json" in done.stderr
+    assert "--print" in put.stderr
+    assert "--print" not in taken.stderr, "there is nothing to print for who takes it out"
+
+
 def test_an_unknown_client_is_told_which_there_are(repo, env):
     done = hub("mcp", "install", "emacs", cwd=repo, env=env)
     assert done.returncode == 2
@@ -83,48 +115,6 @@ def test_cursors_file_gains_and_loses_one_entry(repo, env, home):
     for _ in range(2):
         assert not told(repo, env, "uninstall", "cursor")["installed"]
     assert path.read_text().split() == before.split()
-
-
-def test_codex_s_file_gains_and_loses_one_table(repo, env, home):
-    """Its file is TOML."""
-    path = home / ".codex" / "config.toml"
-    path.parent.mkdir()
-    before = '# mine\nmodel = "gpt-5"\n\n[mcp_servers.other]\ncommand = "x" # theirs\n'
-    path.write_text(before)
-    for _ in range(2):
-        command = told(repo, env, "install", "codex")["command"]
-    after = path.read_text()
-    assert tomllib.loads(after)["mcp_servers"] == {
-        "other": {"command": "x"},
-        "hub": {"command": command[0], "args": command[1:]},
-    }
-    assert after.startswith(before.rstrip())
-    for _ in range(2):
-        told(repo, env, "uninstall", "codex")
-    assert path.read_text().strip() == before.strip()
-
-
-def test_what_a_client_saves_meanwhile_stays(tmp_path):
-    """Claude Code writes its file at every turn: an entry was to be added to what it had before."""
-    path, saved = tmp_path / "client.json", iter(['{"saved": 1}'])
-    path.write_text("{}")
-
-    def change(text):
-        path.write_text(next(saved, path.read_text()))
-        return text.replace("}", ', "hub": 1}' if "saved" in text else '"hub": 1}')
-
-    edit(path, change)
-    assert json.loads(path.read_text()) == {"saved": 1, "hub": 1}
-
-
-@pytest.mark.parametrize("content", [b"= 1", b"mcp_servers = 1"])
-def test_a_broken_toml_file_is_left_as_it_is(repo, env, home, content):
-    path = home / ".codex" / "config.toml"
-    path.parent.mkdir()
-    path.write_bytes(content)
-    done = hub("mcp", "install", "codex", cwd=repo, env=env)
-    assert (done.returncode, str(path) in done.stderr) == (2, True)
-    assert path.read_bytes() == content
 
 
 def test_what_cursors_file_says_starts_a_server_of_the_tools(repo, env, home):
