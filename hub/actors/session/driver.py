@@ -203,13 +203,15 @@ async def _insist_on_newest(context: SessionContext, record: SessionRecord) -> N
     Raises:
         HubError: AUDIT_BROKEN: its newest snapshot was made at a record that the audit log has not.
     """
-    told = await newest_anchor(context.places.root, record.session_id) if record.worktree_ready else ""
-    if not told:
+    if not record.worktree_ready:
         return
-    with contextlib.suppress(ValueError):  # one that is none is no record either
-        head = await call_until_answered(context.audit, GetAuditHead(parse_anchor(told).seq))
-        if f"{head.seq}:{head.hash}" == told:
-            return
+    try:
+        anchor = parse_anchor(await newest_anchor(context.places.root, record.session_id))
+    except (HubError, ValueError):  # what git cannot say, or nobody has, proves nothing
+        return
+    head = await call_until_answered(context.audit, GetAuditHead(anchor.seq))
+    if (head.seq, head.hash) == (anchor.seq, anchor.hash):
+        return
     detail = f"The records in .hub are older than the newest snapshot on {record.branch}."
     hint = f"Put the newer .hub back, or go on from that snapshot: hub run --continue {record.session_id}"
     raise HubError(Code.AUDIT_BROKEN, detail, hint=hint)

@@ -29,7 +29,7 @@ from hub.io.records.sessions import found
 
 PATIENCE = 130.0
 """Seconds for a start: as `hub run` gives its own."""
-_LOOK = 0.05
+_LOOK, _SOON = 0.05, 1.0
 _LAST = 64 * 1024
 _READY = '{"url": '
 """How it says that it serves, below its warnings."""
@@ -63,13 +63,16 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    deadline = time.monotonic() + PATIENCE
+    deadline, said = time.monotonic() + PATIENCE, 0.0
     with waiting_for(f"starting a daemon for {root}"):
         while time.monotonic() < deadline:
             if child.poll() is not None:
                 raise _ended(log)
-            if told_by(root).pid == child.pid and _READY in log.read_text(errors="replace"):
-                return find(None, root, without_port()), True
+            if told_by(root).pid == child.pid:
+                # A start beside it may have begun the log anew; the daemon is there nonetheless.
+                said = said or time.monotonic()
+                if _READY in log.read_text(errors="replace") or time.monotonic() > said + _SOON:
+                    return find(None, root, without_port()), True
             time.sleep(_LOOK)
     raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
 
@@ -122,8 +125,10 @@ def _insist_at_rest(project: Path) -> None:
 def announce(project: Path, api: Api) -> None:
     """Say that one was started, and what it had to tell at its start."""
     root = root_of(project) or project
-    warnings = _log(root).read_text(errors="replace").partition(_READY)[0]
-    click.echo(f"{warnings}started a daemon for {root} in the background: {api.url}", err=True)
+    warnings, ready, _ = _log(root).read_text(errors="replace").partition(_READY)
+    click.echo(
+        f"{warnings if ready else ''}started a daemon for {root} in the background: {api.url}", err=True
+    )
 
 
 def _log(root: Path) -> Path:

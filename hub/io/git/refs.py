@@ -31,9 +31,12 @@ DISCARDED = "discarded"
 INDEX_SUFFIX = "-index"
 """`refs/hub/<session>/<handoff>-index`: what the agent had staged and was nowhere else."""
 
+OWNER = "Hub-Session"
+"""The trailer of a snapshot that says whose it is."""
 ANCHOR = "Hub-Audit"
 """The trailer of a snapshot that says where the audit log ended when it was made."""
 
+_BOTH = 2
 Where = Mapping[str, str]
 _WHEN = re.compile(r"> (\d{1,11}) [+-]\d+$")
 
@@ -204,12 +207,16 @@ async def newest_kept(root: Path, session_id: str) -> GitCommit | None:
 
 
 async def newest_anchor(root: Path, session_id: str) -> str:
-    """Where the audit log ended when the newest snapshot of a session was made; "" where that does not say it."""
+    """Where the audit log ended when the newest snapshot of a session was made; "" where none says it.
+
+    Where it began may be another session's snapshot, of another audit log.
+    """
     newest = await newest_kept(root, session_id)
     if newest is None:
         return ""
-    form = f"--format=%(trailers:key={ANCHOR},valueonly)"
-    return (await git("show", "-s", form, newest.sha, "--", cwd=root)).text.strip()
+    form = f"--format=%(trailers:key={OWNER},valueonly)%(trailers:key={ANCHOR},valueonly)"
+    told = (await git("show", "-s", form, newest.sha, "--", cwd=root)).text.split()
+    return told[1] if len(told) == _BOTH and told[0] == session_id else ""
 
 
 async def branch_gone(root: Path, session_id: str) -> HubError:

@@ -80,7 +80,7 @@ def test_what_a_daemon_has_to_tell_at_its_start_is_told(left):
     (left.hub / "stamp.json").write_text("{}")
     done = hub("run", "-d", "make it", cwd=left.root, env=left.environ())
     assert done.stderr.startswith(f"hub: {left.hub} was not made by this hub at this place: it was copied")
-    assert "\n     The work of earlier sessions is on their branches: git branch" in done.stderr
+    assert "git worktree repair" in done.stderr
     assert f"\nstarted a daemon for {left.root} in the background: " in done.stderr
 
 
