@@ -34,10 +34,10 @@ from hub.domain.canonical import canonical
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.audit.traces import traces
 from hub.io.files.atomic import coded_errors, is_still, read_bounded, write_atomic
 from hub.io.files.growing import line_ends, pread_all
 from hub.io.project.places import Places
+from hub.io.records.sessions import found
 from hub.io.runner.files import write_all
 
 HEAD_SYNC = 4096
@@ -339,7 +339,12 @@ def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Chain
             verdict = audit.verify_lines(iter(lambda: file.readline(audit.MAX_LINE + 1), b""), head, expect)
     except FileNotFoundError:
         if not places.audit_head.exists():
-            why = traces(places)
+            known = found(places)  # each session begins after the log's first record
+            why = (
+                f"the log and its head are gone, but the session {known[-1].session_id} is on record"
+                if known
+                else ""
+            )
         verdict = audit.verify_lines((), head, expect)
     except OSError as error:
         raise HubError(Code.AUDIT_UNREADABLE, f"{places.audit} cannot be read: {error.strerror}.") from error

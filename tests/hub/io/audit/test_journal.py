@@ -13,10 +13,12 @@ import attrs
 import pytest
 
 from hub.domain.audit import GENESIS, ChainState, Head, make_record, parse_anchor
+from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.audit.journal import HEAD_SYNC, MAX_GROUP, AuditJournal, verify_file
 from hub.io.project.places import Places, make_private_dir
+from hub.io.records.sessions import session_store
 from tests.refusals import refuses
 
 KEY = bytes(range(32))
@@ -389,6 +391,19 @@ def test_a_rollback_needs_an_outside_anchor(places):
     roll_back_both(places, records)
     assert verify_file(places, KEY).state is ChainState.INTACT
     assert verify_file(places, KEY, anchor).state is ChainState.BROKEN
+
+
+def test_a_log_that_was_taken_away_with_its_head_is_missed_where_a_session_is_on_record(places):
+    """It was said to be intact, with no records."""
+    fill(places)
+    places.audit.unlink()
+    places.audit_head.unlink()
+    assert verify_file(places, KEY).state is ChainState.INTACT
+    record = SessionRecord(session_id="s-1", branch="hub/s-1", worktree=str(places.worktree("s-1")))
+    session_store(places).save(record)
+    verdict = verify_file(places, KEY)
+    assert verdict.state is ChainState.BROKEN
+    assert verdict.reason == "the log and its head are gone, but the session s-1 is on record"
 
 
 @pytest.mark.parametrize("damage", ["delete", "empty", "junk", "other key"])

@@ -22,7 +22,7 @@ from hub.io.git import snapshot as git_snapshot
 from hub.io.git.aside import note_yours
 from hub.io.git.digest import reread as real_reread
 from hub.io.git.discarding import Hands, left_of
-from hub.io.git.refs import TAKE, put_kept
+from hub.io.git.refs import BASE, TAKE, newest_anchor, put_kept
 from hub.io.git.repository import commit_diff, repo_state, rewind, session_diff, snapshots
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store_commit as real_store
@@ -96,6 +96,15 @@ async def test_commit_is_on_the_branch_with_trailers_and_kept(root, wt):
     ).stdout
     for line in ("Hub-Session: s1", "Hub-Handoff: h1", f"Hub-Audit: 7:{'ab' * 32}"):
         assert line in trailers.splitlines()
+
+
+async def test_a_session_that_began_on_anothers_snapshot_has_no_place_in_its_audit_log(root, wt):
+    """After a restart it was held against the other's record, in a log that this `.hub` never had, and failed."""
+    taken = await take(wt)
+    await put_kept(root, "s2", BASE, taken.sha)
+    assert await newest_anchor(root, "s1") == f"7:{'ab' * 32}"
+    assert await newest_anchor(root, "s2") == ""
+    assert await newest_anchor(root, "s3") == ""
 
 
 async def test_a_snapshot_is_its_users_where_git_knows_one(root, wt, monkeypatch):
