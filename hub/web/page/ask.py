@@ -71,16 +71,12 @@ _NONE_YET = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION, Code.BRANCH_MISSI
 class Awaited(Generic[T]):
     """The answer to one of several questions; it is there once all of them have one."""
 
-    _answer: list[T] = attrs.field(factory=list, init=False)
+    answer: T = attrs.field(init=False)
+    """Not to be looked at before."""
 
     async def take(self, question: Callable[[], Awaitable[T]]) -> None:
         """Ask it."""
-        self._answer.append(await question())
-
-    @property
-    def answer(self) -> T:
-        """What was answered."""
-        return self._answer[0]
+        self.answer = await question()
 
 
 @attrs.frozen
