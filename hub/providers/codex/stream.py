@@ -253,8 +253,6 @@ class CodexStream(Stream):
 
     def _thread_gone(self, params: Mapping[str, object], _: float) -> Step:
         """A thread that is closed in the middle of its turn never tells the end of that."""
-        if self._ours(params):
-            return Step()
         thread = jsonline.text(params.get("threadId"))
         self._items.clear(thread)
         self._others.pop(thread, None)
