@@ -117,10 +117,13 @@ _ASK = {
 """The answer to the hook: the call then comes as a request for permission, whatever mode or setting allows it."""
 
 
-def every_tool(request_id: str) -> bytes:
-    """The request that makes the program ask before every use of a tool, its read-only ones and a subagent's too."""
+def initialize(request_id: str, *, every_tool: bool) -> bytes:
+    """The request whose answer lists the program's commands.
+
+    With `every_tool` it asks before every use of a tool from then on, its read-only ones and a subagent's too.
+    """
     hook = {"hookCallbackIds": [HOOK], "timeout": _PATIENCE}
-    request = {"subtype": "initialize", "hooks": {"PreToolUse": [hook]}}
+    request = {"subtype": "initialize", **({"hooks": {"PreToolUse": [hook]}} if every_tool else {})}
     return line({"type": "control_request", "request_id": request_id, "request": request})
 
 

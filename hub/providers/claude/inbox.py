@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from uuid import NAMESPACE_URL, uuid5
 
 from hub.providers import jsonline
@@ -37,14 +37,15 @@ class ClaudeInput:
         """Whether a message was sent and not taken. An older program that reports nothing counts as fast."""
         return self._reported and bool(self._waiting)
 
-    def message(self, key: str, text: str) -> Write:
+    def message(self, key: str, text: str, own: Collection[str] = ()) -> Write:
         """A user message; it waits until the program tells that it took it.
 
-        One that looks like a command of the program itself gets a head, for it is none.
+        One that looks like a command of the program gets a head, for it is none, unless it is one of the user's `own`.
+        Where the program is held those are words too: the file of a command reads and runs, and nobody is asked.
         """
         uuid = str(uuid5(NAMESPACE_URL, f"hub:{self._dispatch}:{key}"))
         self._waiting.add(uuid)
-        head = "Task:\n" if text.lstrip().startswith("/") else ""
+        head = "Task:\n" if is_command(text) and (self._held or _name(text) not in own) else ""
         said = head + (_MENTION.sub(_UNREAD, text) if self._held else text)
         body = {"role": "user", "content": [{"type": "text", "text": said}]}
         return Write(key, line({"type": "user", "uuid": uuid, "message": body}))
@@ -67,6 +68,22 @@ class ClaudeInput:
     def replayed(self, message: Mapping[str, object]) -> None:
         """Notes the echo of a message, which comes when it is taken."""
         self._waiting.discard(jsonline.text(message.get("uuid")))
+
+
+def is_command(text: str) -> bool:
+    """Whether the program may take it for one of its commands."""
+    return text.lstrip().startswith("/")
+
+
+def own_commands(initialized: Mapping[str, object]) -> Collection[str]:
+    """The user's and the project's own commands and skills; () from a program too old to tell them from its own."""
+    listed = [jsonline.mapping(command) for command in jsonline.items(initialized.get("commands"))]
+    own = [jsonline.text(command.get("name")) for command in listed if command.get("builtin") is not True]
+    return own if len(own) < len(listed) else ()
+
+
+def _name(text: str) -> str:
+    return text.split(maxsplit=1)[0].removeprefix("/")
 
 
 def line(value: Mapping[str, object]) -> bytes:

@@ -31,8 +31,8 @@ from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
 from hub.providers.claude import failures
-from hub.providers.claude.asks import ClaudeRequests, every_tool
-from hub.providers.claude.inbox import ClaudeInput
+from hub.providers.claude.asks import ClaudeRequests, initialize
+from hub.providers.claude.inbox import ClaudeInput, is_command, own_commands
 from hub.providers.claude.tools import ClaudeToolCalls, block_text
 from hub.providers.claude.usage import ClaudeUsage, quota_events
 
@@ -68,7 +68,9 @@ class ClaudeStream(Stream):
         self._now = 0.0
         self._prompt = assignment.prompt
         self._held = assignment.asks
-        """Whether the prompt waits until the program has taken the hook that makes it ask for every tool."""
+        self._waits = self._held or is_command(self._prompt)
+        """Whether the prompt waits until the program has taken the hook that makes it ask for every tool, or has told
+        which commands are the user's own."""
         self._model = ""
         self._turns = 0
         self._agents = 0
@@ -92,9 +94,9 @@ class ClaudeStream(Stream):
         }
 
     def open(self) -> Step:
-        """The prompt, as the first user message; where rules wait for its requests, the hook goes before."""
-        if self._held:
-            return Step(writes=[Write(_INIT, every_tool(_INIT))])
+        """The prompt, as the first user message, or what it waits for."""
+        if self._waits:
+            return Step(writes=[Write(_INIT, initialize(_INIT, every_tool=self._held))])
         return Step(writes=[self._inbox.message("prompt", self._prompt)])
 
     def _line(self, line: bytes, now: float) -> Step:
@@ -303,10 +305,11 @@ class ClaudeStream(Stream):
     def _control_response(self, message: Mapping[str, object]) -> Step:
         response = jsonline.mapping(message.get("response"))
         failed = response.get("subtype") == "error"
-        if response.get("request_id") == _INIT and self._held:
-            self._held = False
-            if not failed:
-                return Step(writes=[self._inbox.message("prompt", self._prompt)])
+        if response.get("request_id") == _INIT and self._waits:
+            self._waits = False
+            if not (failed and self._held):
+                own = own_commands(jsonline.mapping(response.get("response")))
+                return Step(writes=[self._inbox.message("prompt", self._prompt, own)])
             why = jsonline.text(response.get("error"))
             text = f"Claude Code cannot be made to ask before it acts ({why}); update it: claude update"
             return self._fail([], Failure(FailureClass.CRASH, text))

@@ -15,7 +15,8 @@ Traps this fold knows, each with a test:
  4. An interrupted command never completes.
  5. A steer that comes too late is refused ("no active turn to steer"): it is told, not lost in silence.
  6. Threads of subagents speak on the same connection. Their end is not the end, and they may work on after the turn
-    that started them; it is over with the last of them.
+    that started them; it is over with the last of them. Then nobody else hears of a wall that one of them meets, and
+    a reply makes a further turn.
  7. `thread/resume` of an unknown thread is an error: a fresh thread takes over, with the contract.
 """
 
@@ -24,11 +25,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from hub.domain.event import Event, EventType
-from hub.domain.failure import Failure
+from hub.domain.failure import TIME_MENDS, Failure, FailureClass
 from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import (
     Assignment,
+    Ending,
+    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -55,6 +58,9 @@ _KNOWN = (
 )
 """Families of notifications that exist and say nothing a run needs, unless a handler is named for them."""
 
+_WALLS = TIME_MENDS | {FailureClass.AUTH}
+"""What a subagent may meet that keeps the work from being done, whoever tries."""
+
 _Handler = Callable[[Mapping[str, object], float], Step]
 
 
@@ -76,14 +82,18 @@ class CodexStream(Stream):
         """The threads of those that this one has started; the program has others, for itself."""
         self._others: dict[str, str] = {}
         """The turns under way in other threads."""
-        self._done: Mapping[str, object] | None = None
-        """Our own turn, completed while subagents work on."""
+        self._done: Outcome | None = None
+        """How the run ends with the last of the subagents that work on, for our own turn is completed."""
+        self._further = ""
+        """The reply that makes a further turn, until that starts."""
         self._model = assignment.model
         self._total: object = None
         self._partial: dict[str, str] = {}
         self._told: dict[str, _Handler] = {
             "turn/started": self._turn_started,
             "turn/completed": self._turn_completed,
+            "thread/closed": self._thread_gone,
+            "thread/status/changed": self._thread_status,
             "turn/plan/updated": self._plan,
             "item/started": self._item_started,
             "item/completed": self._item_completed,
@@ -105,13 +115,16 @@ class CodexStream(Stream):
         return Step(writes=[self._peer.request("init", "initialize", {"clientInfo": client})])
 
     def reply(self, text: str, key: str) -> Sequence[Write]:
-        """The answer to an open question, or a message that steers the running turn."""
+        """The answer to an open question, or a message that steers the running turn or makes a further one."""
         if (answer := self._asks.answer_question(text, key)) is not None:
             return [answer]
-        if self._outcome is not None or not self._turn:
+        params: dict[str, object] = {"threadId": self.native_session, "input": [_text(text)]}
+        if self._outcome is None and self._turn:
+            return [self._peer.request(key, "turn/steer", {**params, "expectedTurnId": self._turn})]
+        if self._done is None or self._further:
             return ()
-        params = {"threadId": self.native_session, "expectedTurnId": self._turn, "input": [_text(text)]}
-        return [self._peer.request(key, "turn/steer", params)]
+        self._further = key
+        return [self._peer.request(key, "turn/start", params)]
 
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or declines; () when nothing of that id waits.
@@ -163,7 +176,9 @@ class CodexStream(Stream):
             return Step()
         what = "The interrupt" if answered.id.startswith("interrupt-") else "The reply"
         event = Event(EventType.SYSTEM, f"{what} was not taken: {error.message}", {"notTaken": answered.id})
-        return Step([event])
+        if answered.id == self._further:
+            self._further = ""
+        return self._maybe_over([event])
 
     def _open_thread(self) -> Write:
         resume = self._assignment.resume_id
@@ -216,46 +231,73 @@ class CodexStream(Stream):
         turn = jsonline.text(jsonline.mapping(params.get("turn")).get("id"))
         if self._ours(params):
             self.alive = True
-            self._turn = turn
+            self._turn, self._done, self._further = turn, None, ""
         else:
             self._others[jsonline.text(params.get("threadId"))] = turn
         return Step()
 
     def _turn_completed(self, params: Mapping[str, object], now: float) -> Step:
-        thread, turn = jsonline.text(params.get("threadId")), jsonline.mapping(params.get("turn"))
-        status = turn.get("status")
-        if self._ours(params):
-            self._turn = ""
-            self._done = turn if status == "completed" else None
-            if self._done and self._outliving():
-                self._items.clear(thread)
-                return Step()
-        else:
-            self._items.clear(thread)
-            self._others.pop(thread, None)
-            if not self._done or self._outliving():
-                return Step()
-            turn = turn if status == "interrupted" else self._done
-        events = self._left_over()
+        end = self._end_of(jsonline.mapping(params.get("turn")), now)
+        if not self._ours(params):
+            wall = end.failure is not None and end.failure.kind in _WALLS
+            worse = end.ending is Ending.INTERRUPTED or (wall and self._done == Outcome(Ending.DONE))
+            if worse and self._orphaned(params):
+                self._done = end
+            return self._thread_gone(params, now)
+        self._turn = ""
+        self._items.clear(jsonline.text(params.get("threadId")))
+        if end.ending is not Ending.DONE:
+            return self._over_by(end, [])
+        self._done = end
+        return self._maybe_over([])
+
+    def _thread_gone(self, params: Mapping[str, object], _: float) -> Step:
+        """A thread that is closed in the middle of its turn never tells the end of that."""
+        thread = jsonline.text(params.get("threadId"))
+        self._items.clear(thread)
+        self._others.pop(thread, None)
+        return self._maybe_over([])
+
+    def _thread_status(self, params: Mapping[str, object], now: float) -> Step:
+        gone = jsonline.mapping(params.get("status")).get("type") == "notLoaded"
+        return self._thread_gone(params, now) if gone else Step()
+
+    def _end_of(self, turn: Mapping[str, object], now: float) -> Outcome:
         match turn.get("status"):
             case "completed":
-                return self._completed(events)
+                return Outcome(Ending.DONE)
             case "interrupted":
-                return self._interrupted(events)
+                return Outcome(Ending.INTERRUPTED)
         told = jsonline.mapping(turn.get("error"))
         known = None if told else self._failure
-        return self._fail(events, known or self._failure_of(told, now))
+        return Outcome(Ending.FAILED, known or self._failure_of(told, now))
+
+    def _maybe_over(self, events: Sequence[Event]) -> Step:
+        if self._done is None or self._further or self._outliving():
+            return Step(events)
+        return self._over_by(self._done, events)
+
+    def _over_by(self, end: Outcome, events: Sequence[Event]) -> Step:
+        self._done = None
+        events = [*events, *self._left_over()]
+        if end.failure is not None:
+            return self._fail(events, end.failure)
+        return self._completed(events) if end.ending is Ending.DONE else self._interrupted(events)
 
     def _outliving(self) -> dict[str, str]:
         """The turns of subagents under way."""
         return {thread: turn for thread, turn in self._others.items() if thread in self._subagents}
+
+    def _orphaned(self, params: Mapping[str, object]) -> bool:
+        """Whether it is about a subagent that outlives our own turn, which would hear of its end and judge."""
+        return self._done is not None and jsonline.text(params.get("threadId")) in self._subagents
 
     def _error(self, params: Mapping[str, object], now: float) -> Step:
         told = jsonline.mapping(params.get("error"))
         if params.get("willRetry") is True:
             self._partial.clear()
             return Step([_retry(told)])
-        if not self._ours(params):
+        if not (self._ours(params) or self._orphaned(params)):
             return Step([failure_event(self._failure_of(told, now))])
         return Step(self._tell(self._failure_of(told, now)))
 

@@ -422,6 +422,9 @@ class TestTools:
         assert inner[0].meta["parent"] == outer[0].meta["toolId"]
 
 
+LISTED = [{"name": "greet"}, {"name": "clear", "builtin": True}]
+
+
 class TestConversation:
     def test_the_prompt_is_the_first_write(self):
         [write] = ClaudeStream(ASSIGNMENT).open().writes
@@ -429,12 +432,33 @@ class TestConversation:
         assert write.key == "prompt"
         assert body["message"]["content"] == [{"type": "text", "text": "Write hello.txt."}]
 
-    @pytest.mark.parametrize("text", ["/status must answer in JSON", " /clear the cache"])
-    def test_a_message_that_looks_like_a_command_gets_a_head(self, text):
-        """The program did its own command, asked no model, and hub said that the task was done."""
-        stream = ClaudeStream(attrs.evolve(ASSIGNMENT, prompt=text))
-        for write in (*stream.open().writes, *stream.reply(text, "r-1")):
-            assert json.loads(write.data)["message"]["content"][0]["text"] == f"Task:\n{text}"
+    @pytest.mark.parametrize(
+        ("text", "listed", "asks", "head"),
+        [
+            ("/status must answer in JSON", LISTED, False, "Task:\n"),
+            (" /clear the cache", LISTED, False, "Task:\n"),
+            (" /greet Bob", LISTED, False, ""),
+            ("/greet Bob", LISTED, True, "Task:\n"),
+            ("/", LISTED, False, "Task:\n"),
+            ("/greet Bob", [{"name": "greet"}, {"name": "clear"}], False, "Task:\n"),
+            ("/greet Bob", None, False, "Task:\n"),
+        ],
+        ids=["not listed", "its own", "the user's", "held", "none", "of an old program", "refused"],
+    )
+    def test_a_message_that_looks_like_a_command_gets_a_head(self, text, listed, asks, head):
+        """The program did its own command, asked no model, and hub said that the task was done. One of the user's own is
+        what the user wants, unless rules hold the program: such a command's file may run and read unasked."""
+        stream = ClaudeStream(attrs.evolve(ASSIGNMENT, prompt=text, asks=asks))
+        [write] = stream.open().writes
+        request = json.loads(write.data)
+        assert ("hooks" in request["request"]) is asks
+        told = {"subtype": "error"} if listed is None else {"response": {"commands": listed}}
+        answer = {"type": "control_response", "response": {"request_id": request["request_id"], **told}}
+        [prompt] = stream.feed(json.dumps(answer).encode(), NOW).writes
+        assert prompt.key == "prompt"
+        [reply] = stream.reply(text, "r-1")
+        said = [json.loads(write.data)["message"]["content"][0]["text"] for write in (prompt, reply)]
+        assert said == [head + text, "Task:\n" + text]
 
     def test_writes_are_the_same_after_a_restart(self):
         """The runner takes a key once, and Claude Code a uuid once: both must be stable."""

@@ -57,6 +57,17 @@ def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, e
     assert intel.recent_turns[-1].text == "All done."
 
 
+def test_a_command_of_the_users_own_is_one(models, repo, assign, env):
+    """Its head made words of it: the model got the name of the command, not what the command says."""
+    commands = repo / ".claude" / "commands"
+    commands.mkdir(parents=True)
+    (commands / "greet.md").write_text("Say a warm hello to $ARGUMENTS\n")
+    models.script("key", Turn.text("Hello!"))
+    run = drive(PROVIDER, assign(prompt="/greet Bob"), env)
+    assert (run.outcome.ending, run.outcome.text, run.unknown) == (Ending.DONE, "Hello!", 0)
+    assert "Say a warm hello to Bob" in models.mains()[0].text
+
+
 def test_the_limit_of_a_subscription_has_its_reset(models, repo, assign, env):
     models.script("key", Turn.write("hello.txt", "hi\n", used=0.93), Turn.limit(resets_in=3600))
     began = time.time()

@@ -31,6 +31,11 @@ def told(*lines, **more):
     return fold(PROVIDER, more.pop("assignment", ASSIGNMENT), [*OPENED, *lines], **more)
 
 
+def feed(folded, *lines):
+    """Further lines."""
+    folded.steps.extend(folded.stream.feed(line, NOW) for line in lines)
+
+
 def item(stage, thread=THREAD, **fields):
     return rpc(method=f"item/{stage}", params={"threadId": thread, "turnId": "t1", "item": fields})
 
@@ -358,6 +363,96 @@ def test_subagents_that_outlive_the_turn_are_interrupted():
 @pytest.mark.parametrize("status", ["completed", "failed"])
 def test_how_a_subagent_ends_is_not_how_the_run_does(status):
     assert told(*OUTLIVES, completed(status, OTHER)).outcome.ending is Ending.DONE
+
+
+THIRD = "01a1fc8b-0000-7000-8000-000000000001"
+TWO_OUTLIVE = (
+    item("completed", type="collabAgentToolCall", id="s2", receiverThreadIds=[THIRD]),
+    rpc(method="turn/started", params={"threadId": THIRD, "turn": {"id": "t10"}}),
+    *OUTLIVES,
+)
+LIMIT = {"message": "You've hit your usage limit.", "codexErrorInfo": "usageLimitExceeded"}
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("usageLimitExceeded", FailureClass.USAGE_LIMIT),
+        ("serverOverloaded", FailureClass.OVERLOAD),
+        ("unauthorized", FailureClass.AUTH),
+    ],
+)
+def test_the_wall_that_a_subagent_meets_after_the_turn_is_the_runs(code, kind):
+    """Nobody was left to hear of it: the run was done, and the work was not handed on."""
+    wall = {"message": "It went wrong.", "codexErrorInfo": code}
+    met = [rpc(method="error", params={"threadId": OTHER, "error": wall}), completed("failed", OTHER, wall)]
+    folded = told(*OUTLIVES, *met)
+    assert (folded.outcome.ending, folded.outcome.failure.kind) == (Ending.FAILED, kind)
+    assert folded.said(EventType.ERROR) == ["It went wrong."]
+    two = told(*TWO_OUTLIVE, *met, completed(thread=THIRD))
+    assert [outcome.failure.kind for outcome in two.ended] == [kind]
+
+
+def test_a_wall_before_the_end_of_the_turn_is_the_turns_to_judge():
+    folded = told(*OUTLIVES[:3], completed("failed", OTHER, LIMIT), completed())
+    assert folded.outcome.ending is Ending.DONE
+
+
+@pytest.mark.parametrize("other", ["completed", "failed"])
+@pytest.mark.parametrize("first", [True, False])
+def test_one_interrupted_subagent_makes_the_run_interrupted(first, other):
+    ends = [completed("interrupted", OTHER), completed(other, THIRD, LIMIT if other == "failed" else None)]
+    folded = told(*TWO_OUTLIVE, *(ends if first else reversed(ends)))
+    assert [outcome.ending for outcome in folded.ended] == [Ending.INTERRUPTED]
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        rpc(method="thread/closed", params={"threadId": OTHER}),
+        rpc(method="thread/status/changed", params={"threadId": OTHER, "status": {"type": "notLoaded"}}),
+    ],
+)
+def test_a_subagent_whose_thread_is_gone_is_not_waited_for(gone):
+    """The end of its turn is not told then: the run waited for ever."""
+    folded = told(*OUTLIVES, gone)
+    assert (folded.outcome.ending, folded.stream.tools_in_flight) == (Ending.DONE, 0)
+    assert not told(*OUTLIVES[:3], gone).ended
+
+
+def test_a_thread_that_is_idle_may_yet_end_its_turn():
+    idle = rpc(method="thread/status/changed", params={"threadId": OTHER, "status": {"type": "idle"}})
+    assert not told(*OUTLIVES, idle).ended
+
+
+def test_what_is_told_after_the_end_makes_no_second_one():
+    assert len(told(*OUTLIVES[1:], completed(thread=OTHER)).of(EventType.RESULT)) == 1
+
+
+def test_a_reply_while_subagents_outlive_the_turn_makes_a_further_one():
+    """It was said to be taken, and went to nobody."""
+    folded = told(*OUTLIVES)
+    [write] = folded.stream.reply("Also say hi", "r-1")
+    said = {"threadId": THREAD, "input": [{"type": "text", "text": "Also say hi"}]}
+    assert json.loads(write.data) | {"id": "r-1"} == json.loads(
+        rpc(id="r-1", method="turn/start", params=said)
+    )
+    assert list(folded.stream.reply("And bye", "r-2")) == [], "it waits for the turn"
+    feed(folded, completed(thread=OTHER), rpc(id="r-1", result={"turn": {"id": "t2"}}))
+    assert folded.ended == []
+    feed(folded, rpc(method="turn/started", params={"threadId": THREAD, "turn": {"id": "t2"}}))
+    [write] = folded.stream.reply("And bye", "r-2")
+    assert json.loads(write.data)["params"]["expectedTurnId"] == "t2"
+    feed(folded, completed())
+    assert folded.outcome.ending is Ending.DONE
+
+
+def test_a_further_turn_that_is_refused_is_told_and_not_waited_for():
+    folded = told(*OUTLIVES)
+    folded.stream.reply("Also say hi", "r-1")
+    feed(folded, completed(thread=OTHER), rpc(id="r-1", error={"code": -32600, "message": "no"}))
+    assert folded.outcome.ending is Ending.DONE
+    assert folded.events[-2].meta == {"notTaken": "r-1"}
 
 
 def test_a_turn_that_fails_waits_for_no_subagent():

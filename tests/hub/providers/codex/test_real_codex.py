@@ -136,27 +136,32 @@ class TestCodex(AgentSuite):
         assert (waiting.content, waiting.meta["needsInput"]) == ("Which colour?\n- red\n- blue", True)
 
     def test_a_subagent_works_on_after_the_turn_that_started_it(self, provider, models, repo, assign, env):
-        """Its work was lost: hub closed the input, and the program left in the middle of it. It asks as any agent does."""
+        """Its work was lost: hub closed the input, and the program left in the middle of it. It asks as any agent does.
+
+        A reply meanwhile makes a further turn of the session's own.
+        """
         spawn = Turn.tool("native", "spawn_agent", {"task_name": "look", "message": "look"})
 
         def told(_: Event, run: Run) -> None:
             asked = [event.meta["approvalId"] for event in run.of(EventType.WAITING)]
-            if asked and "Mine is done." in [event.content for event in run.events]:
+            if asked and "And hi." in [event.content for event in run.events]:
                 run.write(*run.stream.answer(*asked, True, ""))
 
         def model(seen: Seen) -> Turn:
             match seen.body["input"][-1]["type"]:
                 case "message":
-                    return spawn
+                    return Turn.text("And hi.") if "REPLYMARK" in seen.text else spawn
                 case "function_call_output":
                     return Turn.text("Mine is done.")
                 case "agent_message":
                     return Turn.shell("touch late.txt")
             return Turn.text("And so is this.")
 
-        models.script("key", *[model] * 4)
-        run = drive(provider, assign(model="", asks=True), env, on_event=told)
-        assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "Mine is done.")
+        models.script("key", *[model] * 5)
+        reply = at_line(b"turn/completed", lambda run: run.write(*run.stream.reply("REPLYMARK", "r-1")))
+        run = drive(provider, assign(model="", asks=True), env, on_event=told, on_line=reply)
+        assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "And hi.")
+        assert "Mine is done." in [event.content for event in run.events]
         assert [event.meta["command"] for event in run.of(EventType.WAITING)] == ["touch late.txt"]
         assert (repo / "late.txt").exists()
         assert len(run.of(EventType.RESULT)) == 1
