@@ -86,9 +86,11 @@ def test_a_private_key_is_hidden_whole_and_cut_off_too(label, redactor):
         "a1b2c3d4 (Jo Doe 2024-05-06 07:08:09 +0100 12) {}",
     ],
 )  # fmt: skip
-def test_a_private_key_is_hidden_whatever_stands_around_its_lines(line, redactor):
+@pytest.mark.parametrize("short", [24, 32, 36])  # of RSA, Ed25519 as OpenSSH writes it, and EC
+def test_a_private_key_is_hidden_whatever_stands_around_its_lines(line, short, redactor):
     """As in a diff, a quotation, what shows files with numbers, names or dates, a log, the text of a program; cut off too."""
-    body = pem(random.Random(line))
+    rng = random.Random(line)
+    body = f"{pem(rng)}\n{''.join(rng.choices(ALNUM, k=short))}"
     text = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
     lines = [line.format(one) for one in text.split("\n")]
     for shown in ("\n".join(lines), "\n".join(lines[: len(lines) // 2])):
@@ -125,6 +127,21 @@ def test_a_private_key_is_hidden_whatever_stands_around_its_lines(line, redactor
             "zeujfoOp86a3JIu5QHO04wOLR8Ikdz",
         ),
         ("(ECc7Q~NQf-_2suOoOO~sgAwpIYiIP9K2z.zSxxnF)", "Q~NQf-_2suOoOO~sgAwpIYiIP9K2z.zSxxnF"),
+        ("root:$6$rounds=5000$q8Wk/Lr9Tz4$" + "Nm5Hq8Wk2Ys3Df6GhLr9Tz" * 4, "Nm5Hq8Wk2Ys3Df6GhLr9Tz"),
+        ("root:$1$q8W/Lr9T$Nm5Hq8Wk2Ys3Df6GhLr9Tz:19000", "Nm5Hq8Wk2Ys3Df6GhLr9Tz"),
+        *(
+            (f"authorization: {scheme} 0f4b9c2e7d1a6853c0e94d7b2f8a1c65", "0f4b9c2e7d1a6853c0e94d7b2f8a1c65")
+            for scheme in ("bot", "negotiate", "ntlm", "splunk", "hmac", "snyk", "session")
+        ),
+        (
+            "authorization: splunk 6974fd13-5b51-45f8-a86e-aa942909aa4c",
+            "6974fd13-5b51-45f8-a86e-aa942909aa4c",
+        ),
+        ("password: new q8Wk2Lr9Tz4X!", "q8Wk2Lr9Tz4X!"),
+        ("const password = await 'q8Wk2Lr9Tz4Xc7'", "q8Wk2Lr9Tz4Xc7"),
+        ('return token = new "q8Wk2Lr9Tz4Xc7Vb1Nm5"', "q8Wk2Lr9Tz4Xc7Vb1Nm5"),
+        ("secret: printf 'q8Wk2Lr9Tz4Xc7Vb' | docker secret create x -", "q8Wk2Lr9Tz4Xc7Vb"),
+        ("token: value q8Wk2Lr9Tz4Xc7Vb1Nm5", "q8Wk2Lr9Tz4Xc7Vb1Nm5"),
         ("postgres://app:pa55-Word@db:5432/x", "pa55-Word"),
         ("  URL: cG9zdGdyZXM6Ly9hcHA6cGE1NS1Xb3JkQGRiOjU0MzIveA==", "cG9zdGdyZXM6Ly9hcHA6cGE1NS1Xb3JkQGRi"),
         (
@@ -183,6 +200,14 @@ def test_logins_and_headers_are_hidden(text, secret, redactor):
         '"input_tokens": 123456, "output_tokens": 7890',
         '"tool_use_id": "toolu_01ABCdefGHIjklMNOpqrSTU"',
         "INFO auth: user 6974fd13-5b51-45f8-a86e-aa942909aa4c logged in",
+        "mrenclave: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        '"EnclaveID": "q8Wk2Lr9Tz4Xc7Vb1Nm5"',
+        "conclave: 3f786850e387550fdab836ed7e6dc881de23001b",
+        "clavecin: 3f786850e387550fdab836ed7e6dc881de23001b",
+        "секретарь: 3f786850e387550fdab836ed7e6dc881de23001b, включено: 3f786850e387550fdab836ed7e6dc881de23001b",
+        "$1$/usr/share/doc/packages1$/usr/lib/x86_64/foo/bar2/baz",
+        "$7$col-md-6$col-lg-4-col-xl-3-offset-2",
+        "s/(a)(b)/$1$foo-bar$2baz-quux-and-more-of-it-3/",
         'key: "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEq8Wk2Lr9Tz4Xc7Vb1Nm5Hq8Wk2Ys3Df6GhLr9Tz4X"',
         "ssh_key: AAAAC3NzaC1lZDI1NTE5AAAAIq8Wk2Lr9Tz4Xc7Vb1Nm5Hq8Wk2Ys3Df6Gh",
         "commit 3f786850e387550fdab836ed7e6dc881de23001b",

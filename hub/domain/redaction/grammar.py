@@ -39,12 +39,11 @@ BLOCK = (
 )
 """A value on lines of its own: `token: >-` of YAML and the first of a list's, `<![CDATA[` of XML, `name="token"><value>`."""
 SCHEME = (
-    r"(?:[\"'`]?(?=[A-Z!]|[a-z-]{0,12}(?:bearer|basic|token|key|digest|auth|jwt)[ \\])[A-Za-z!-]{2,16}+\\{0,2}+[ ]{1,3}+"
+    r"(?:[\"'`]?[A-Za-z!-]{2,16}+\\{0,2}+[ ]{1,3}+"
     r"|[A-Za-z_.:\[\]]{1,32}+[(]{1,1}+(?:[0-9]{1,5}+[)]{1,1}+[ ]{1,2}+)?)?"
 )
 """What a header puts before its secret, YAML before a value, and a program around one: `Authorization: Token ...`,
-`token: !!str ...`, `String::from("...")`, `string(14) "..."`. Another word in small letters is one of a sentence's:
-`auth: user 6974fd13-... logged in`."""
+`token: !!str ...`, `String::from("...")`, `string(14) "..."`."""
 BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:|$-]"
 PARTS = (TAIL, TYPE, CLOSE, ASSIGN, OPEN, BLOCK, SCHEME)
 LITERAL = r"[@#LuUbBrRfFN]{0,2}+(?:[\"'`](?=\\))?\\{0,7}+"

@@ -17,6 +17,9 @@ _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together."""
 _NEXT = late(r"[A-Za-z_$][\w$]*[:.=]")
 """What follows a comma in a list of a program: `{token:e,key:n.a5}`."""
+_IDENTIFIED = late(rb":[ ]+(?:user|account|tenant|group|project|device|request|job|task)[ ]+\Z")
+_ID = late("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""What a line of a log tells by its id: `auth: user 6974fd13-... logged in`."""
 
 _MEANT_FOR_NONE = (
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|request_?verification|[cx]srf)"
@@ -40,11 +43,13 @@ _ABOUT_SECRETS = (
 )
 _REST = rb"(?>(?:(?!token|secret|passw|key)[a-z0-9_-])*)\Z"
 _OTHER_WORDS = (
-    rb"(?:author(?!i[sz])|(?:mon|tur|don|hoc|joc|whis|mic)key)" + _REST + rb"|tokeni[sz]ers?[a-z0-9_-]*+\Z"
+    rb"(?:author(?!i[sz])|(?:mon|tur|don|hoc|joc|whis|mic)key|(?:(?<!tok)en|con|auto)clave|clavecin)"
+    + _REST
+    + rb"|tokeni[sz]ers?[a-z0-9_-]*+\Z"
     rb"|authentication-results\Z|\b(?:withcredentials|auth0)\Z"
 )
-"""A writer, a mail's origin, a cutter of text, a choice, and animals, people and drinks: each holds a word by
-chance. Not where another follows: `monkey_token`."""
+"""A writer, a mail's origin, a cutter of text, a choice, animals, people and drinks, and what is locked: each holds a
+word by chance. Not where another follows: `monkey_token`."""
 _PUBLIC_METHOD = rb"\bdid:key\Z"
 """The key of such an id (`did:key:z6Mk...`) is the public one."""
 _HASHED = rb"(?:md5|sha[0-9]{1,3}|hash|digest)[a-z0-9_]*\([bru]?[\"'][a-z0-9_ -]*+\Z"
@@ -80,7 +85,7 @@ def names_no_secret(view: bytes, low: int, end: int) -> bool:
 
 
 def names_another(value: str, before: bytes, behind: bytes) -> bool:
-    """Whether a value without quotes is itself a name: of what YAML has below it, or in a program.
+    """Whether a value without quotes is itself a name: of what YAML has below it, in a program, or in a log.
 
     Args:
         value: The value.
@@ -88,7 +93,9 @@ def names_another(value: str, before: bytes, behind: bytes) -> bool:
         behind: The letter behind it.
     """
     below = value.endswith(":") and value[:-1].isalpha()
-    return below or behind in _GOES_ON or (before.endswith(b",") and _NEXT().match(value) is not None)
+    listed = before.endswith(b",") and _NEXT().match(value) is not None
+    told = _ID().match(value) is not None and _IDENTIFIED().search(before) is not None
+    return below or behind in _GOES_ON or listed or told
 
 
 def within_another(view: bytes, at: int, end: int) -> bool:

@@ -137,11 +137,11 @@ class KeyLines:
 
     def group(self) -> str:
         """The lines and what stands before each."""
-        return f"(?P<secret>{self._lines}(?:{self._between}(?={self._end}|\\Z))?)"
+        return f"(?P<secret>{self._lines}(?:{self._between}{self._last}(?={self._end}|\\Z))?)"
 
     def beginning(self, _rest: str) -> str:
         """The same up to the end of the text, where no line or a part of one may stand."""
-        return rf"(?:{self._first}|{self._lines}{self._between})\Z"
+        return rf"(?:{self._first}|{self._lines}{self._between}{self._last})\Z"
 
     def likely(self) -> str:
         """Whatever stands behind the literal, but the stop."""
@@ -162,18 +162,26 @@ class KeyLines:
 
     @property
     def _lines(self) -> str:
-        return f"{self._first}{self.line}(?:{self._between}{self.line}){{0,{self.most}}}+"
+        return f"{self._first}{self.line}(?>(?:{self._between}{self.line}){{0,{self.most}}})"
 
     @property
     def _first(self) -> str:
         """What stands before the first: headers of the key too."""
-        return rf"(?:(?!{self._end}|{self.line})[\s\S]){{0,400}}+"
+        return rf"(?>(?:(?!{self._end}|{self.line})[\s\S]){{0,400}})"
 
     @property
     def _between(self) -> str:
         """What stands between two: the end of a line, and what the next one begins with."""
-        within = rf"(?:(?!{self._end}|{self.line})[^\n]){{0,160}}+"
-        return rf"{within}\n{{0,2}}+{within}"
+        return rf"{self._within}\n{{0,2}}+{self._within}"
+
+    @property
+    def _last(self) -> str:
+        """The end of a shorter last line, and what the stop's line begins with."""
+        return rf"(?:\n{{1,2}}{self._within})?"
+
+    @property
+    def _within(self) -> str:
+        return rf"(?>(?:(?!{self._end}|{self.line})[^\n]){{0,160}})"
 
 
 Part = str | LetterRun | KeyLines

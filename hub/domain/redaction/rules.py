@@ -22,10 +22,11 @@ _LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
 _AWS_IDS = ("AKIA", "ASIA", "ABIA", "ACCA")
 
 _CRYPTS = (
-    *("1", "2a", "2b", "2y", "5", "6", "y", "gy", "7", "apr1", "argon2i", "argon2d", "argon2id", "scrypt"),
+    *("2a", "2b", "2y", "y", "gy", "7", "argon2i", "argon2d", "argon2id", "scrypt"),
     *("pbkdf2", "pbkdf2-sha256", "pbkdf2-sha512"),
 )
-"""The ways of hashing a password, as `$way$how$salt$hash` names them."""
+"""The ways of hashing a password, as `$way$how$salt$hash` names them; older ones, `$1$salt$hash`, are told more narrowly,
+or what a search puts in (`s/.../$1$.../`) were one."""
 
 _BROKERED: tuple[Rule, ...] = (
     key("anthropic", "sk-ant-", 16),
@@ -108,13 +109,23 @@ _STRUCTURES: tuple[Rule, ...] = (
             "password-hash",
             (
                 head,
-                LetterRun("A-Za-z0-9./=,:+_-", 1, 64),
+                LetterRun("A-Za-z0-9./=,:", 1, 64),
                 "$",
-                LetterRun("A-Za-z0-9./=,:+_$-", 22, 512),
+                LetterRun("A-Za-z0-9./=,+$", 22, 512),
             ),
             mixed=True,
         )
-        for head in (*(f"${kind}$" for kind in _CRYPTS), "pbkdf2_sha", "pbkdf2:sha", "scrypt:")
+        for head in (
+            *(f"${kind}$" for kind in _CRYPTS),
+            *("$5$rounds=", "$6$rounds=", "pbkdf2_sha", "pbkdf2:sha", "scrypt:"),
+        )
+    ),
+    *(
+        Rule(
+            "password-hash",
+            (f"${kind}$", LetterRun("A-Za-z0-9./", 1, 16), "$", LetterRun("A-Za-z0-9./", 22, 86)),
+        )
+        for kind in ("1", "5", "6", "apr1")
     ),
     *(
         Rule(

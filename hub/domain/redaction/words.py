@@ -126,7 +126,9 @@ PROGRAM = late(
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 """A line of these programs, up to its option."""
-_IN_OTHER_SCRIPTS = late("|".join(OTHER_SCRIPTS))
+_NOT_WITHIN = r"(?!(?<=[\u0430-\u044f])[\u0430-\u044f])"
+_IN_OTHER_SCRIPTS = late(f"{_NOT_WITHIN}(?:{'|'.join(OTHER_SCRIPTS)}){_NOT_WITHIN}")
+"""Those in Cyrillic not as a part of another: `секретарь` and `включено` hold one by chance."""
 
 
 def in_other_scripts(text: str, view: bytes, lo: int) -> Iterator[tuple[int, int, bytes]]:

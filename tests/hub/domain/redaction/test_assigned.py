@@ -290,7 +290,17 @@ def test_what_only_looks_like_such_a_place_is_left_alone(text):
 @pytest.mark.parametrize(
     "name",
     [
-        *("clave", "chave_api", "chiave_api", "Schlüssel", "clé_api", "segreto", "mật_khẩu"),
+        *(
+            "clave",
+            "miClave",
+            "tokenClave",
+            "chave_api",
+            "chiave_api",
+            "Schlüssel",
+            "clé_api",
+            "segreto",
+            "mật_khẩu",
+        ),
         *(
             "пароль",
             "Пароль",

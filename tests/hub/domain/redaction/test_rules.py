@@ -12,8 +12,10 @@ from hub.domain.redaction.rule import Rule
 from hub.domain.redaction.rules import RULES
 from tests.hub.domain.redaction.kit import (
     MARK,
+    leaks,
     redactor,
     sample,
+    streamed,
 )
 
 SAMPLES = 100
@@ -149,3 +151,17 @@ def test_ordinary_text_stays(text):
 def test_no_digest_path_or_rule_behind_the_head_of_a_private_key_is_a_line_of_it(line):
     text = f'grep -l "-----BEGIN {"PRIVATE KEY"}-----" | x_y\n"{line}"'
     assert redactor(NOBODY).text(text) == text
+
+
+@pytest.mark.parametrize("line", ["> {}", "12\u2192{}", '    "{}\\n" +'])
+@pytest.mark.parametrize("ends", [True, False])
+def test_the_short_last_line_of_a_private_key_is_hidden_at_every_cut(line, ends):
+    """Real keys end in lines of 24 letters (RSA), 32 (Ed25519, as OpenSSH writes it) and 36 (EC)."""
+    last = "q8Wk2Lr9Tz4Xc7Vb1Nm5Hq=="
+    key = ["-----BEGIN PRIVATE KEY-----", "q8Wk2Lr9Tz4Xc7Vb" * 4, last, "-----END PRIVATE KEY-----"]
+    text = "a\n" + "\n".join(map(line.format, key[: 4 if ends else 3])) + ("\nb\n" if ends else "")
+    whole = redactor(NOBODY).text(text)
+    assert not leaks(whole, last)
+    assert not ends or whole.endswith("\nb\n")
+    assert streamed(text, list(range(len(text))), NOBODY) == whole
+    assert all(streamed(text, [cut], NOBODY) == whole for cut in range(len(text)))

@@ -10,6 +10,7 @@ from re import _constants, _parser
 
 import hub
 import hub.domain
+from hub.domain.redaction.rules import RULES
 from hub.domain.text.patterns import late
 
 ONE_LETTER = {_constants.LITERAL, _constants.NOT_LITERAL, _constants.IN, _constants.ANY}
@@ -50,6 +51,12 @@ def test_no_text_of_a_pattern_has_such_a_group():
                 if isinstance(pattern, str | bytes) and _repeats_a_group(pattern):
                     found.append(f"{module.name}.{name}")
     assert found == []
+
+
+def test_no_rule_for_secrets_has_such_a_group():
+    """They are put together when asked for: so were the lines of a private key, `(?:...){0,160}+`."""
+    made = [(rule.name, pattern) for rule in RULES for pattern in (rule.full(), rule.beginning())]
+    assert [name for name, pattern in made if _repeats_a_group(pattern)] == []
 
 
 def _is_late(value: object) -> bool:
