@@ -33,6 +33,7 @@ from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io.git.check import WorktreeCheck
 from hub.io.git.refs import newest_anchor
+from hub.io.runner.view import Running, inspect
 from hub.io.shortage import shortage
 from hub.messages.agent import AdapterInbox, Dispatch
 from hub.messages.audit import GetAuditHead
@@ -203,8 +204,9 @@ async def _insist_on_newest(context: SessionContext, record: SessionRecord) -> N
     Raises:
         HubError: AUDIT_BROKEN: its newest snapshot was made at a record that the audit log has not.
     """
-    if not record.worktree_ready:
-        return
+    run = context.places.run_dir / record.dispatch_id
+    if not record.worktree_ready or (record.dispatch_id and isinstance(inspect(run), Running)):
+        return  # there is nothing to be done, or its agent is at it
     try:
         anchor = parse_anchor(await newest_anchor(context.places.root, record.session_id))
     except (HubError, ValueError):  # what git cannot say, or nobody has, proves nothing
