@@ -67,6 +67,7 @@ _SIGNS_ALONE = re.compile(r"[^\w/]*[*?\[][^\w/]*")
 _ADDRESS = re.compile(r"https?://")
 _JOBS = re.compile(rf"-j{HOLE}$")
 """How many things are done at once: `make -j$(nproc)`."""
+_MAKERS = frozenset({"make", "gmake", "ninja"})
 _KEEPS = re.compile(r"-[A-Za-z]*[oO].*|--(?:output|remote).*")
 """Options by which `curl` writes what it gets into a file."""
 _OPTIONS = 32
@@ -237,7 +238,7 @@ def open_names(line: str, *, whole: bool = False) -> list[str]:
             if not silent
             and word not in texts
             and not (asked and _ADDRESS.match(word))
-            and not _JOBS.match(word)
+            and not (command.program in _MAKERS and _JOBS.match(word))
         ]
         for word in (*words, *command.files):
             if HOLE in word and word.partition("=")[0] not in _SAID:
