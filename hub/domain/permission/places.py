@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import attrs
 
 from hub.domain.permission.quoting import HOLE
-from hub.domain.permission.wildcards import endless, globbed, guessed, overlap
+from hub.domain.permission.wildcards import endless, guessed, overlap
 
 _PROCESS = re.compile(r"proc/[^/]+/(?:task/[^/]+/)?(?:cwd|root)")
 """A process's own name of where it works, and of the root."""
@@ -34,10 +34,9 @@ _ADDRESS = re.compile(r"(?i)(?:(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
 _LATER = re.compile(r"(?i)https?://")
 """One may stand behind something else: `git+https://h/x`."""
 _SCHEME = re.compile(r"(?:https?:|[a-z][a-z\d.+-]*:(?=/))?/*")
-_BEGIN = re.compile(r"[=+@]|\b(?=https?://)")
-"""Where an address may begin in a word: `--url=h/x`, `git+h/x`, `name@h/x`."""
+_BEGIN = re.compile(rf"[^\w./%{HOLE}-]|\b(?=https?://)")
+"""Where an address may begin in a word: `--url=h/x`, `git+h/x`, `name@h/x`, `proxy = h/x`."""
 _SIGNS = 8
-_PORT = re.compile(rf"(?:localhost|127\.0\.0\.1):{HOLE}")
 _HOST_ENDS = re.compile(r"[/?#]")
 
 
@@ -149,15 +148,13 @@ def may_be_asked(word: str, pattern: str) -> bool:
         return True
     for each in (word[begin:] for begin in begins):
         rest = _SCHEME.sub("", each, count=1)
-        host, end = _HOST_ENDS.split(rest, maxsplit=1)[0], each.rpartition(HOLE)[2]
+        host = _HOST_ENDS.split(rest, maxsplit=1)[0]
         # `-xh`: what stands behind the letters of short options may be one too.
-        glued = each.startswith("-") and not each.startswith("--")
-        if glued or (HOLE in host and not _PORT.fullmatch(host)):
-            forms = [f"*{globbed(end)}"]
-        else:  # behind it, too, may be any: `h/a/$X` may be `h/a/../b`
-            told = [f"{host}/{HOLE}{end}"]
-            told += (form for scheme in ("http", "https") for form in _dialled(scheme, told[0]))
-            forms = [guessed(_SCHEME.sub("", form, count=1)) for form in told]
+        if HOLE in host or (each.startswith("-") and not each.startswith("--")):
+            return True
+        # Behind a host it may be any page: `h/a/$X` may be `h/a/../b`.
+        asked = [form for scheme in ("http", "https") for form in _dialled(scheme, f"{host}/{HOLE}")]
+        forms = (guessed(_SCHEME.sub("", form, count=1)) for form in (rest, f"{host}/{HOLE}", *asked))
         if any(overlap(form, pattern) for form in forms):
             return True
     return False
