@@ -65,8 +65,10 @@ _LINE_FOLLOWS = re.compile(r"-[A-Za-z]*c")
 _WILD = re.compile(r"[*?\[]")
 _SIGNS_ALONE = re.compile(r"[^\w/]*[*?\[][^\w/]*")
 _ADDRESS = re.compile(r"https?://")
+_HERE = re.compile(rf"https?://(?:localhost|127\.0\.0\.1):{HOLE}(?:/|$)")
 _JOBS = re.compile(rf"-j{HOLE}$")
 """How many things are done at once: `make -j$(nproc)`."""
+_MAKERS = frozenset({"make", "gmake", "ninja"})
 _KEEPS = re.compile(r"-[A-Za-z]*[oO].*|--(?:output|remote).*")
 """Options by which `curl` writes what it gets into a file."""
 _OPTIONS = 32
@@ -230,14 +232,14 @@ def open_names(line: str, *, whole: bool = False) -> list[str]:
     for command in doubtful(line):
         silent = command.program in _SILENT or ASSIGNED.match(command.program)
         texts = {after for before, after in pairwise(command.words) if before in _SAID}
-        asked = not whole and command.program == "curl" and not any(map(_KEEPS.fullmatch, command.words))
+        asked = command.program == "curl" and not any(map(_KEEPS.fullmatch, command.words))
         words = [
             word
             for word in command.words[1:]
             if not silent
             and word not in texts
-            and not (asked and _ADDRESS.match(word))
-            and not _JOBS.match(word)
+            and not (asked and (_HERE if whole else _ADDRESS).match(word))
+            and not (command.program in _MAKERS and _JOBS.match(word))
         ]
         for word in (*words, *command.files):
             if HOLE in word and word.partition("=")[0] not in _SAID:

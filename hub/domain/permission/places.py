@@ -15,6 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
+from hub.domain.permission.quoting import HOLE
+from hub.domain.permission.wildcards import endless, guessed, overlap
+
 _PROCESS = re.compile(r"proc/[^/]+/(?:task/[^/]+/)?(?:cwd|root)")
 """A process's own name of where it works, and of the root."""
 _DEEPEST = 5
@@ -26,8 +29,15 @@ _FILE = re.compile(r"(?i)fileb?://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
 _UP = re.compile(r"[^/.]/+(?:\./+)*\.\.(?:/|$)|[^/]\.+/+(?:\./+)*\.\.(?:/|$)")
 """A step back behind a name, which may be a link's."""
 
-_ADDRESS = re.compile(r"(?i)(?:(?:.*?(?=https?://))?(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
-"""An address with its scheme, whatever stands before (`git+`), or without one where the first name has a point in it."""
+_ADDRESS = re.compile(r"(?i)(?:(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
+"""An address with its scheme, or without one where the first name has a point in it."""
+_LATER = re.compile(r"(?i)https?://")
+"""One may stand behind something else: `git+https://h/x`."""
+_SCHEME = re.compile(r"(?:https?:|[a-z][a-z\d.+-]*:(?=/))?/*")
+_BEGIN = re.compile(rf"[^\w./%{HOLE}-]|\b(?=https?://)")
+"""Where an address may begin in a word: `--url=h/x`, `git+h/x`, `name@h/x`, `proxy = h/x`."""
+_SIGNS = 8
+_HOST_ENDS = re.compile(r"[/?#]")
 
 
 @attrs.frozen
@@ -99,10 +109,17 @@ def addresses(text: str, *, bare: bool) -> Iterator[str]:
         text: What may be one.
         bare: Whether it may be one without its scheme.
     """
-    found = _ADDRESS.fullmatch(re.sub(r"[\t\r\n]", "", text).strip().replace("\\", "/"))
-    if found and (found[1] or bare):
-        for scheme in (found[1].lower(),) if found[1] else ("http", "https"):
-            yield from _dialled(scheme, found[2])
+    text = _plain(text)
+    later = _LATER.search(text, 1)
+    for each in (text, text[later.start() :] if later else ""):
+        found = _ADDRESS.fullmatch(each)
+        if found and (found[1] or bare):
+            for scheme in (found[1].lower(),) if found[1] else ("http", "https"):
+                yield from _dialled(scheme, found[2])
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\t\r\n]", "", text).strip().replace("\\", "/")
 
 
 def _dialled(scheme: str, rest: str) -> Iterator[str]:
@@ -116,3 +133,28 @@ def _dialled(scheme: str, rest: str) -> Iterator[str]:
     query = f"?{unquote(parts.query)}" if parts.query else ""
     for path in (unquote(parts.path),) if parts.path else ("", "/"):
         yield f"{place}{path}{query}"
+
+
+def may_be_asked(word: str, pattern: str) -> bool:
+    """Whether a word, of which `HOLE` is not known, may be an address of a pattern; whatever its scheme, and in any case.
+
+    What is not known of a host may make it any: `h.example$X` may be `h.example@evil.example`.
+    """
+    word, pattern = _plain(word.lower()), _SCHEME.sub("", pattern.casefold(), count=1)
+    begins = [0]
+    if not re.match(r"https?:", word):  # what stands in an address is no other: `https://h/?id=$X`
+        begins = list(dict.fromkeys([0, *(found.end() for found in _BEGIN.finditer(word))]))
+    if endless(word) or len(begins) > _SIGNS:
+        return True
+    for each in (word[begin:] for begin in begins):
+        rest = _SCHEME.sub("", each, count=1)
+        host = _HOST_ENDS.split(rest, maxsplit=1)[0]
+        # `-xh`: what stands behind the letters of short options may be one too.
+        if HOLE in host or (each.startswith("-") and not each.startswith("--")):
+            return True
+        # Behind a host it may be any page: `h/a/$X` may be `h/a/../b`.
+        asked = [form for scheme in ("http", "https") for form in _dialled(scheme, f"{host}/{HOLE}")]
+        forms = (guessed(_SCHEME.sub("", form, count=1)) for form in (rest, f"{host}/{HOLE}", *asked))
+        if any(overlap(form, pattern) for form in forms):
+            return True
+    return False

@@ -48,7 +48,8 @@ _ELSEWHERE = re.compile(
 """With these git works on other files than it seems to: what it shows or puts there nobody can say."""
 _LISTS = re.compile(r"(--files0?-from)|-?[A-Za-z]*T$|-T")
 """Options behind which names are read from a file; the short one is of those that pack."""
-_DRY = re.compile(r"-(?=[dfiqxX]*n)[dfinqxX]+|--dry-run")
+_CLEANS = re.compile(r"-[dfinqxX]+|--(?:dry-run|force|quiet)")
+"""Options of `git clean` of which those with an `n` make it a dry run; another might take a value, or undo that."""
 _UNTRACKED = re.compile(r"-[a-z]*[ua][a-z]*|--(?:include-untracked|all)")
 _MAGIC = re.compile(r"^:|[*?\[]")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl", "kubectl"})
@@ -176,7 +177,7 @@ def _below(command: Command) -> tuple[str, ...]:
         return (*given, ".") if program in _BY_LIST or not given else given
     if program == "git":
         return _below_git(rest)
-    deep = (program in _SEARCHERS and "--files" not in rest) or (
+    deep = (program in _SEARCHERS and not (program == "rg" and _names_only(rest))) or (
         program in _GREPS and any(_BELOW.fullmatch(word) for word in rest)
     )
     # The first is what is looked for, unless an option says so; rather a folder too many.
@@ -187,6 +188,12 @@ def _below(command: Command) -> tuple[str, ...]:
     ]
     told = any(map(_SOUGHT_BY_OPTION.fullmatch, rest))
     return (tuple(sought if told else sought[1:]) or (".",)) if deep else ()
+
+
+def _names_only(rest: Sequence[str]) -> bool:
+    """Whether `rg` lists files without looking into them; behind an option, `--files` may be its value."""
+    options = pairwise(("", *_before_paths(rest)))
+    return any(word == "--files" and not last.startswith("-") for last, word in options)
 
 
 def _below_git(words: Sequence[str]) -> tuple[str, ...]:
@@ -206,8 +213,11 @@ def _below_git(words: Sequence[str]) -> tuple[str, ...]:
 
 def _in_all(verb: str, rest: Sequence[str], given: tuple[str, ...]) -> bool:
     """Whether it takes every file there may be, or takes them away, without naming one."""
-    if verb in ("clean", "sparse-checkout"):
-        return not any(map(_DRY.fullmatch, rest)) and given[:1] != ("list",)
+    if verb == "clean":
+        options = [word for word in rest if word.startswith("-")]
+        return not (all(map(_CLEANS.fullmatch, options)) and any("n" in word for word in options))
+    if verb == "sparse-checkout":
+        return given[:1] != ("list",)
     if verb == "stash":
         return any(_UNTRACKED.fullmatch(word) for word in rest)
     return verb == "archive" or (verb == "switch" and "--orphan" in rest)

@@ -253,7 +253,7 @@ class _Subject:
     def _doubts_of_files(self, pattern: str, patterns: Sequence[str]) -> Iterator[str]:
         if re.match(r"(?i)https?:", pattern):
             words = commandforms.open_names(self.command, whole=True)
-            if any(endless(word) or overlap(guessed(word), pattern) for word in words):
+            if any(places.may_be_asked(word, pattern) for word in words):
                 yield "Which address it asks is known only when it runs."
             return
         yield from self._doubts_of_lists()

@@ -16,7 +16,16 @@ from urllib.parse import unquote
 
 from hub.domain.interpreters import NODE, PYTHON, SHELL, Interpreter
 from hub.domain.permission.commandforms import forms
-from hub.domain.permission.commandline import RUNNERS, SAYERS, SHELLS, Command, commands, run, verb_of_git
+from hub.domain.permission.commandline import (
+    FINDERS,
+    RUNNERS,
+    SAYERS,
+    SHELLS,
+    Command,
+    commands,
+    run,
+    verb_of_git,
+)
 from hub.domain.permission.quoting import HOLE
 from hub.domain.permission.reach import READERS
 from hub.domain.permission.scripts import scripts_of
@@ -60,6 +69,8 @@ _SCRIPTED = frozenset(
 """Programs that are told what to do by a text of their own, from wherever it comes."""
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 _AWK = re.compile(r"system\s*\(|(?<!\|)\|(?!\|)|getline|print[^;}\n]*>|@\w|\bfflush\b|\bARG[VC]\b")
+_SEPARATES = re.compile(r"(?:-F)?\W*")
+"""The sign between two fields, `-F '|'`: without a letter it is no program, wherever it stands."""
 _TOLD_BY_FILES = _AWKS | SEDS | {"make", "gmake", "just"}
 _MAKES = frozenset({"make", "gmake"})
 _MADE_UP = re.compile(r"--ev|-E")
@@ -87,12 +98,13 @@ _SQL = re.compile(
     r"|readfile|writefile|load_extension|edit\s*\(|\\!|(?:^|;)\s*(?:system|pager|tee|source)\s"
 )
 _LOADS = re.compile(
-    r"(?<![\w-])(?:GIT_(?:CONFIG_(?:GLOBAL|SYSTEM)|EXEC_PATH|TEMPLATE_DIR)|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|ZDOTDIR|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|_?J(?:AVA_TOOL|DK_JAVA|AVA)_OPTIONS)=(?!/dev/null)\S"
+    r"(?<![\w-])GIT_CONFIG_(?:GLOBAL|SYSTEM)=(?!/dev/null(?:\s|$))\S"
+    r"|(?<![\w-])(?:GIT_(?:EXEC_PATH|TEMPLATE_DIR)|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|ZDOTDIR|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|_?J(?:AVA_TOOL|DK_JAVA|AVA)_OPTIONS)=\S"
     r"|(?<![\w./-])enable\s(?:-\w+\s+)*-\w*f"
 )
 """Settings with which any program runs code of another file first."""
 _FOREIGN = re.compile(
-    r"(?i)(?:-c)?(?:core\.hookspath|include(?:if\.[^=]*)?\.path|--exec-path)=(?!/dev/null)[^-=]"
+    r"(?i)(?:-c)?(?:core\.hookspath|include(?:if\.[^=]*)?\.path|--exec-path)=(?!/dev/null\Z)[^-=]"
 )
 _READERS = SAYERS | {
     "chmod",
@@ -131,15 +143,21 @@ def runs_code(line: str) -> bool:
 
 def _runs_written(line: str) -> bool:
     """Whether it runs a script that it writes itself, so that nobody can read that before."""
-    ran: dict[str, set[int]] = {}
+    ran: dict[str, set[tuple[str, ...]]] = {}
     for command in commands(line):
         for script in scripts_of(command):
-            ran.setdefault(posixpath.basename(script.name), set()).add(id(command))
+            ran.setdefault(posixpath.basename(script.name), set()).add(command.words)
     return any(
         _writes(command, plain="<<" in line)
-        and any(ran.get(name, set()) - {id(command)} for name in _named(command))
+        and any(ran.get(name, set()) - _itself(command, name) for name in _named(command))
         for command in (commands(line) if ran else ())
     )
+
+
+def _itself(command: Command, name: str) -> set[tuple[str, ...]]:
+    """The command, where the word that it may run is the only one that it may write: `git checkout -- x`."""
+    words = [word for word in (*command.words, *command.files) if posixpath.basename(word) == name]
+    return {command.words} if len(words) == 1 and command.program not in FINDERS else set()
 
 
 def _named(command: Command) -> Iterator[str]:
@@ -199,7 +217,7 @@ def _codes(command: Command, *, told: bool) -> bool:
     return (
         (program == "git" and (_alias(rest) or _of_other_files(rest)))
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
-        or (program in _AWKS and any(_AWK.search(word) for word in _scripts_of_awk(rest)))
+        or (program in _AWKS and any(_AWK.search(word) for word in rest if not _SEPARATES.fullmatch(word)))
         or (program in _TOLD_BY_FILES and _by_input(rest))
         or (program in ("source", ".") and any(map(_INPUT.match, rest)))
         or (program in _MAKES and any(map(_MADE_UP.match, rest)))
@@ -207,11 +225,6 @@ def _codes(command: Command, *, told: bool) -> bool:
         or any(word.startswith(option) for option in _LISTED.get(program, ()) for word in rest)
         or (program in _DATABASES and any(_SQL.search(word) for word in rest))
     )
-
-
-def _scripts_of_awk(rest: Sequence[str]) -> Iterator[str]:
-    """All but the sign between two fields: `-F '|'`."""
-    return (word for last, word in pairwise(("", *rest)) if last != "-F" and not word.startswith("-F"))
 
 
 def _of_other_files(rest: Sequence[str]) -> bool:

